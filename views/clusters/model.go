@@ -1,0 +1,231 @@
+// Package clusters shows clusters: their list, their forms, and each one from several sides.
+package clusters
+
+import (
+	"time"
+
+	"commander/views/i18n"
+	"commander/views/paths"
+	"commander/views/tasks"
+	"commander/views/ui"
+)
+
+// LastTask is the newest task of a cluster, as its row shows it.
+type LastTask struct {
+	ID      string
+	Kind    i18n.Message
+	Status  ui.Status
+	At      time.Time // when it ended, or started when it runs
+	Running bool
+	Bad     bool // shown as a chip rather than as a time
+}
+
+// Row is a cluster in the list.
+type Row struct {
+	ID, Name      string
+	Template      string // muted beside the name
+	Status        ui.Status
+	Configuration ui.Status
+	Agent         ui.Agent
+	Version       string // of Kubernetes; "1.36 → 1.37" while it changes
+	Nodes         int
+	NodesKnown    bool
+	Task          *LastTask
+}
+
+// List is the page of a workspace's clusters.
+type List struct {
+	Slug      string
+	Rows      []Row
+	Query     paths.Query
+	Filters   []ui.Filter
+	Columns   []ui.Column // seven: name, status, configuration, agent, version, nodes, last task
+	Pages     ui.Pages
+	Total     int // clusters of the workspace, shown or not
+	CanCreate bool
+	New       New
+}
+
+// New is the pill that offers clusters that appeared since the list was drawn.
+type New struct {
+	Count int
+	Href  string
+}
+
+// ArchiveRow is a cluster in the archive.
+type ArchiveRow struct {
+	ID, Name   string
+	Number     int
+	Template   string
+	Cleaned    bool // its machines were removed
+	ArchivedAt time.Time
+	ArchivedBy string
+}
+
+// ArchiveList is the page of a workspace's archive.
+type ArchiveList struct {
+	Slug  string
+	Rows  []ArchiveRow
+	Query paths.Query
+	Pages ui.Pages
+	Any   bool
+}
+
+// TemplateCard is a template a cluster can be made from.
+type TemplateCard struct {
+	ID, Name, Comment string
+	Version           int
+	Parameters        int
+}
+
+// Templates is the page that starts a new cluster.
+type Templates struct {
+	Slug  string
+	Cards []TemplateCard
+}
+
+// Head is what all pages of one cluster begin with.
+type Head struct {
+	ID, Name      string
+	Slug          string
+	Status        ui.Status
+	Configuration ui.Status
+	Agent         ui.Agent
+	Tab           string // one of the Tab constants
+	Next          *Next
+	Can           Can
+}
+
+// The tabs of a cluster.
+const (
+	TabOverview      = "overview"
+	TabConfiguration = "configuration"
+	TabKubernetes    = "kubernetes"
+	TabTasks         = "tasks"
+	TabNone          = ""
+)
+
+// Can is what the person may do with the cluster in its present state.
+type Can struct {
+	Edit, Converge, Connect, Delete, Archive bool
+}
+
+// Next is the one obvious thing to do with a cluster now.
+type Next struct {
+	Tone  ui.Tone
+	Text  i18n.Message // why
+	Label i18n.Message // the button's verb; empty for a mere remark
+	Href  string
+	Post  bool // the button posts to Href instead of leading there
+}
+
+// Facts are what is known about a cluster.
+type Facts struct {
+	Template         string
+	TemplateVersion  int
+	Kubernetes       string // what the agent saw; empty when unknown
+	KubernetesWanted string
+	AgentVersion     string
+	CreatedAt        time.Time
+	CreatedBy        string
+	CheckedAt        time.Time // zero: never
+	ReportedAt       time.Time // zero: never
+	Revision         int
+}
+
+// Totals are sums over a cluster's nodes. They are unknown until an agent reported.
+type Totals struct {
+	Known       bool
+	CPU         float64 // cores
+	MemoryGiB   float64
+	RootDiskGiB float64
+	PVCGiB      float64
+	Nodes       int
+}
+
+// Node is a machine of a cluster.
+type Node struct {
+	Name, Group string
+	Status      ui.Status
+	Version     string
+	CPU         float64 // cores
+	MemoryGiB   float64
+	CreatedAt   time.Time
+}
+
+// RenderError is a reason why a cluster's configuration cannot be made.
+type RenderError struct {
+	Section i18n.Message
+	Text    i18n.Message
+}
+
+// Overview is a cluster's first tab. Its live parts are Summary and the head's chips.
+type Overview struct {
+	Head
+	Facts        Facts
+	Totals       Totals
+	Nodes        []Node
+	Tasks        []tasks.Row
+	RenderErrors []RenderError
+}
+
+// Object is a Kubernetes object the agent applies.
+type Object struct {
+	Group           string // resource group of the template
+	Kind, Namespace string
+	Name            string
+	Status          ui.Status
+	Error           string
+	At              time.Time // last applied or tried
+}
+
+// Kubernetes is the tab of what the agent applies.
+type Kubernetes struct {
+	Head
+	Objects   []Object
+	CheckedAt time.Time // of the agent's report; zero: never
+	Failed    int
+}
+
+// Tasks is the tab of a cluster's tasks.
+type Tasks struct {
+	Head
+	Rows  []tasks.Row
+	Pages ui.Pages
+}
+
+// Deletion is the page that asks before a cluster is deleted.
+type Deletion struct {
+	Head
+	Nodes    int
+	Revision string
+	Typed    string
+	Problem  i18n.Message
+}
+
+// FieldTyped is the name of the field that takes the cluster's name on the deletion page.
+const FieldTyped = "name"
+
+// Kubeconfig is the page about access with kubectl.
+type Kubeconfig struct {
+	Head
+	File       string // name of the downloaded file
+	Server     string // full address of the API server behind Commander
+	Kubernetes string // version a kubectl should match
+	Hours      int    // how long the token of a fresh file lives
+	Full       bool   // the person acts as cluster-admin, otherwise as view
+}
+
+// Archived is the page of a cluster that is no longer managed.
+type Archived struct {
+	ID, Name   string
+	Slug       string
+	Number     int
+	Cleaned    bool
+	ArchivedAt time.Time
+	ArchivedBy string
+	Facts      Facts
+	Left       []string // what was left behind, by name
+	Sections   []Section
+	Tasks      []tasks.Row
+}

@@ -1,0 +1,96 @@
+// Package tasks shows the operations on clusters: their list, and one task as it happens.
+package tasks
+
+import (
+	"time"
+
+	"commander/views/i18n"
+	"commander/views/paths"
+	"commander/views/ui"
+)
+
+// Row is a task in a list.
+type Row struct {
+	ID          string
+	Kind        i18n.Message // ui.TaskKind
+	ClusterID   string
+	Cluster     string // name; empty where the cluster is clear
+	ClusterGone bool   // archived: shown without a link
+	Status      ui.Status
+	Phase       i18n.Message // current phase of a running task
+	Percent     int          // 0 to 100, shown while running
+	Actor       string       // who started it
+	CreatedAt   time.Time
+	StartedAt   time.Time     // zero while queued
+	Took        time.Duration // of a finished task
+	Running     bool
+}
+
+// List is the page of a workspace's tasks.
+type List struct {
+	Slug    string
+	Rows    []Row
+	Query   paths.Query
+	Filters []ui.Filter
+	Columns []ui.Column
+	Pages   ui.Pages
+	Any     bool // there is at least one task, shown or not
+}
+
+// State is the part of a task's page that changes as it goes, apart from its log.
+type State struct {
+	ID       string
+	Status   ui.Status
+	Percent  int
+	Running  bool // queued or running
+	Phase    i18n.Message
+	Steps    []ui.Step
+	Started  time.Time
+	Finished time.Time // zero until then
+	// Next says what happens next, in one sentence.
+	Next i18n.Message
+	// Failure is what went wrong, with the engine's own words as its detail.
+	Failure  *ui.Notice
+	Actions  Actions
+	Approval *Approval
+	Attempt  int
+}
+
+// Actions are what a person may do with a task now. A note explains a button before it is pressed.
+type Actions struct {
+	Retry     bool
+	RetryNote i18n.Message
+	Stop      bool
+	StopNote  i18n.Message
+}
+
+// Approval is a destructive change that waits for a person.
+type Approval struct {
+	ChangeID     string
+	Consequences []string // sentences of what is lost
+	CanApprove   bool
+}
+
+// Log is the tail of a task's log.
+type Log struct {
+	ID      string // the task's
+	Lines   []ui.Line
+	Earlier int  // lines before the first one shown; all of them are in the download
+	Running bool // more is to come
+}
+
+// Page is a task's page.
+type Page struct {
+	State
+	Kind      i18n.Message
+	Slug      string
+	ClusterID string
+	Cluster   string
+	Archived  bool // the cluster is in the archive
+	Actor     string
+	CreatedAt time.Time
+	Log       Log
+}
+
+// FieldChange is the name of the form field that carries the id of the approved change.
+const FieldChange = "change"

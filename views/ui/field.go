@@ -1,0 +1,44 @@
+package ui
+
+import "commander/views/i18n"
+
+// Kind is the sort of control that a field is edited with.
+type Kind string
+
+// The kinds of controls.
+const (
+	Text     Kind = "text"
+	Number   Kind = "number"
+	Checkbox Kind = "checkbox"
+	Select   Kind = "select"
+	Password Kind = "password"
+	Area     Kind = "area" // several lines
+)
+
+// Option is a choice of a select.
+type Option struct {
+	Value string
+	Text  string
+}
+
+// Field is a form control with all that is said around it. Title, Hint and Was are texts of the
+// template's author or of a catalog, already in the reader's language.
+type Field struct {
+	Name        string // name of the control in the form
+	Title       string
+	Hint        string
+	Kind        Kind
+	Value       string // as typed; "true" or empty for a checkbox; never a stored secret
+	Placeholder string
+	Options     []Option
+	Span        int // columns of four; 0 means 1
+	Optional    bool
+	Locked      bool   // may not be changed any more; the value is still sent
+	Stored      bool   // a password that is saved already: empty means "keep"
+	Changed     bool   // differs from what is saved
+	Was         string // what is saved, when it differs and may be shown
+	Problem     i18n.Message
+	Min, Max    string
+	Step        string // of a number; empty means any
+	Focus       bool   // the first field to be mended
+}
