@@ -1,0 +1,124 @@
+-- name: InsertCluster :one
+insert into clusters (id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status,
+    ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce)
+values ($1, $2, $3, $4, now(), $5, $6, $7, $8, $9, sqlc.narg(form_nonce))
+returning *;
+
+-- name: Cluster :one
+select * from clusters where id = $1;
+
+-- name: ClusterForUpdate :one
+select * from clusters where id = $1 for update;
+
+-- name: ClusterByNonce :one
+select * from clusters where form_nonce = $1;
+
+-- name: ClusterLines :many
+-- A page of the list of a workspace's clusters.
+select * from cluster_lines
+where workspace_id = @workspace_id
+  and (archived_at is not null) = @archived::boolean
+  and (@search::text = '' or name ilike '%' || @search || '%' or kubernetes_version ilike '%' || @search || '%')
+  and (cardinality(@statuses::text[]) = 0 or status = any(@statuses::text[]))
+order by
+    case when @sort::text = 'name' then name end,
+    case when @sort::text = '-name' then name end desc,
+    case when @sort::text = 'status' then status end,
+    case when @sort::text = '-status' then status end desc,
+    case when @sort::text = 'nodes' then node_count end,
+    case when @sort::text = '-nodes' then node_count end desc,
+    case when @sort::text = 'version' then kubernetes_version end,
+    case when @sort::text = '-version' then kubernetes_version end desc,
+    case when @sort::text = 'created' then created_at end,
+    case when @sort::text = '-created' then created_at end desc,
+    case when @sort::text = '-archived' then archived_at end desc,
+    name, id
+limit @page_size::integer offset @page_offset::integer;
+
+-- name: ClusterLine :one
+select * from cluster_lines where id = $1;
+
+-- name: CountClusters :one
+-- How many clusters the filters of ClusterLines let through.
+select count(*) from clusters c
+left join agent_reports r on r.cluster_id = c.id
+where c.workspace_id = @workspace_id
+  and (c.archived_at is not null) = @archived::boolean
+  and (@search::text = '' or c.name ilike '%' || @search || '%' or r.kubernetes_version ilike '%' || @search || '%')
+  and (cardinality(@statuses::text[]) = 0 or c.status = any(@statuses::text[]));
+
+-- name: ClusterStatusCounts :many
+select status, count(*) as clusters from clusters
+where workspace_id = $1 and archived_at is null group by status;
+
+-- name: ClusterCounts :one
+-- The numbers beside the entries of the sidebar.
+select (select count(*) from clusters c where c.workspace_id = $1 and c.archived_at is null)::bigint as clusters,
+       (select count(*) from tasks t where t.workspace_id = $1 and t.status in ('queued', 'running'))::bigint as running,
+       (select count(*) from tasks t where t.workspace_id = $1 and t.status in ('waiting_approval', 'lost_in_critical'))::bigint as waiting;
+
+-- name: SetClusterStatus :exec
+update clusters set status = $2, changed_at = now() where id = $1;
+
+-- name: TouchCluster :exec
+update clusters set changed_at = now() where id = $1;
+
+-- name: SetClusterConfiguration :one
+-- The next wanted configuration; the caller holds the row's lock and has compared revisions.
+update clusters
+set name = $2, template_version_id = sqlc.narg(template_version_id), revision = revision + 1, status = $3,
+    template_switched_at = case when template_version_id is distinct from sqlc.narg(template_version_id) then now() else template_switched_at end,
+    changed_at = now()
+where id = $1
+returning *;
+
+-- name: SetClusterApplied :exec
+update clusters
+set applied_revision = $2, applied_at = now(), checked_at = now(), was_created = true, changed_at = now()
+where id = $1;
+
+-- name: SetClusterChecked :exec
+update clusters set checked_at = now(), changed_at = now() where id = $1;
+
+-- name: SetDestructiveChange :exec
+update clusters set destructive_change_id = $2, changed_at = now() where id = $1;
+
+-- name: ArchiveCluster :exec
+update clusters
+set status = $2, left_behind = $3, archived_at = now(), changed_at = now(), form_nonce = null,
+    archive_number = (select coalesce(max(o.archive_number), 0) + 1 from clusters o
+                      where o.workspace_id = clusters.workspace_id and o.name = clusters.name)
+where clusters.id = $1;
+
+-- name: InsertClusterRevision :one
+insert into cluster_revisions (id, cluster_id, revision, template_version_id, parameters, secret_parameters, secret_parameters_key,
+    rendered, rendered_key, render_errors, created_by)
+values ($1, $2, $3, sqlc.narg(template_version_id), $4, $5, $6, $7, $8, $9, $10)
+returning *;
+
+-- name: ClusterRevision :one
+select * from cluster_revisions where cluster_id = $1 and revision = $2;
+
+-- name: ClusterState :one
+select * from cluster_states where cluster_id = $1;
+
+-- name: SetClusterState :exec
+insert into cluster_states (cluster_id, state, state_key, task_id, attempt, phase)
+values ($1, $2, $3, $4, $5, $6)
+on conflict (cluster_id) do update
+set state = excluded.state, state_key = excluded.state_key, task_id = excluded.task_id,
+    attempt = excluded.attempt, phase = excluded.phase, written_at = now();
+
+-- name: DeleteClusterState :exec
+delete from cluster_states where cluster_id = $1;
+
+-- name: ConnectedClusterIDs :many
+-- Clusters that need a connector: created or being created, and not archived.
+select c.id from clusters c
+where c.archived_at is null
+  and (c.was_created or c.status in ('creating', 'creation_failed', 'joining'))
+order by c.id;
+
+-- name: ChangedClusters :many
+-- What changed lately, for live pages that missed a notice.
+select id, workspace_id from clusters where changed_at > now() - @back::interval;

@@ -1,0 +1,133 @@
+-- name: InsertTask :one
+insert into tasks (workspace_id, cluster_id, kind, priority, revision, change_id, created_by)
+values ($1, $2, $3, $4, $5, $6, $7) returning *;
+
+-- name: SetTaskDelivery :exec
+update tasks set delivery = $2 where id = $1;
+
+-- name: Task :one
+select sqlc.embed(tasks), clusters.name as cluster_name
+from tasks join clusters on clusters.id = tasks.cluster_id where tasks.id = $1;
+
+-- name: TaskForUpdate :one
+select * from tasks where id = $1 for update;
+
+-- name: ActiveTasks :many
+-- Tasks of a cluster that are not over, in the order in which they run.
+select * from tasks
+where cluster_id = $1 and status in ('queued', 'running', 'waiting_approval', 'lost', 'lost_in_critical')
+order by (status = 'running') desc, priority, created_at;
+
+-- name: NextQueuedTask :one
+select * from tasks where cluster_id = $1 and status = 'queued' order by priority, created_at limit 1 for update;
+
+-- name: ClaimTask :one
+-- Makes a queued task this worker's. No row: it was cancelled, superseded or taken.
+update tasks
+set status = 'running', worker = $3, started_at = coalesce(started_at, now()), heartbeat_at = now(),
+    finished_at = null, error = '', changed_at = now()
+where id = $1 and attempt = $2 and status = 'queued'
+returning *;
+
+-- name: BeatTask :one
+-- The worker's sign of life. No row: the attempt is over for this worker.
+update tasks set heartbeat_at = now()
+where id = $1 and attempt = $2 and status = 'running'
+returning stop_requested;
+
+-- name: SetTaskProgress :execrows
+-- Progress of the attempt; it never goes back and is whole only at success.
+update tasks
+set phase = @phase, sub_phase = @sub_phase, progress = greatest(progress, least(@progress::double precision, 0.99)),
+    phases = @phases, heartbeat_at = now(), changed_at = now()
+where id = @id and attempt = @attempt and status = 'running';
+
+-- name: SetTaskPhaseEnd :execrows
+update tasks
+set phase = @next_phase, sub_phase = '', phase_critical = @critical, phases = @phases, heartbeat_at = now(), changed_at = now()
+where id = @id and attempt = @attempt and status = 'running';
+
+-- name: FinishTask :one
+update tasks
+set status = @status, error = @error, progress = case when @status::text = 'succeeded' then 1 else progress end,
+    phases = @phases, change_id = @change_id, finished_at = now(), changed_at = now()
+where id = @id and attempt = @attempt and status = 'running'
+returning *;
+
+-- name: RequeueTask :one
+-- The next attempt of a task: whoever holds an earlier one can write nothing any more.
+update tasks
+set status = 'queued', attempt = attempt + 1, worker = '', delivery = null, heartbeat_at = null, finished_at = null,
+    stop_requested = false, error = '', changed_at = now()
+where id = $1
+returning *;
+
+-- name: SetTaskStatus :one
+update tasks
+set status = @status, error = @error,
+    finished_at = case when @status::text in ('succeeded', 'failed', 'cancelled', 'lost', 'lost_in_critical') then now() else finished_at end,
+    phases = @phases, changed_at = now()
+where id = @id returning *;
+
+-- name: RequestTaskStop :exec
+update tasks set stop_requested = true, changed_at = now() where id = $1;
+
+-- name: ApproveTaskChange :exec
+update tasks set change_id = $2, changed_at = now() where id = $1;
+
+-- name: QuietTasks :many
+-- Running tasks silent for longer than the limit, by the database's own clock. Each is read
+-- again under lock before anything is said about it.
+select id from tasks
+where status = 'running' and heartbeat_at < now() - @quiet_limit::interval
+order by heartbeat_at limit 100;
+
+-- name: QuietTaskForUpdate :one
+select * from tasks
+where id = $1 and status = 'running' and heartbeat_at < now() - @quiet_limit::interval
+for update skip locked;
+
+-- name: UndeliveredTasks :many
+-- Queued tasks whose delivery is missing or over, the first of each cluster, older than a moment.
+select t.id from tasks t
+where t.status = 'queued' and t.changed_at < now() - @grace::interval
+  and not exists (select 1 from tasks o where o.cluster_id = t.cluster_id and o.id <> t.id
+                  and (o.status = 'running' or (o.status = 'queued' and (o.priority, o.created_at, o.id) < (t.priority, t.created_at, t.id))))
+  and not exists (select 1 from river_job j where j.id = t.delivery and j.state in ('available', 'scheduled', 'retryable', 'pending', 'running'))
+order by t.priority, t.created_at limit 100;
+
+-- name: TaskRows :many
+select sqlc.embed(tasks), clusters.name as cluster_name
+from tasks join clusters on clusters.id = tasks.cluster_id
+where tasks.workspace_id = @workspace_id
+  and (cardinality(@statuses::text[]) = 0 or tasks.status = any(@statuses::text[]))
+order by tasks.created_at desc, tasks.id
+limit @page_size::integer offset @page_offset::integer;
+
+-- name: TaskStatusCounts :many
+select status, count(*) as tasks from tasks where workspace_id = $1 group by status;
+
+-- name: TasksOfCluster :many
+select * from tasks where cluster_id = $1 order by created_at desc, id limit @page_size::integer;
+
+-- name: ChangedTasks :many
+select id, cluster_id, workspace_id from tasks where changed_at > now() - @back::interval;
+
+-- name: DeleteOldTasks :execrows
+delete from tasks where id in (
+    select o.id from tasks o where o.finished_at is not null and o.created_at < now() - @older_than::interval
+    order by o.created_at limit @batch::integer);
+
+-- name: AppendTaskLog :one
+-- The next chunk of a task's log, by the attempt that holds the task.
+insert into task_logs (task_id, seq, line, lines, body)
+select t.id,
+       coalesce((select max(l.seq) from task_logs l where l.task_id = t.id), 0) + 1,
+       coalesce((select l.line + l.lines from task_logs l where l.task_id = t.id order by l.seq desc limit 1), 1),
+       @lines, @body
+from tasks t where t.id = @task_id and t.attempt = @attempt
+returning seq, line;
+
+-- name: TaskLog :many
+-- Chunks after a given one, oldest first.
+select * from task_logs where task_id = $1 and seq > @after_seq order by seq limit @chunks::integer;
