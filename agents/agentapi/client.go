@@ -86,8 +86,8 @@ func NewClient(o ClientOptions) (*Client, error) {
 			TLSClientConfig:  trust.Clone(),
 			HandshakeTimeout: answerLimit,
 			Subprotocols:     []string{TunnelProtocol},
-			ReadBufferSize:   4 << 10,
-			WriteBufferSize:  4 << 10,
+			ReadBufferSize:   17 << 10,
+			WriteBufferSize:  17 << 10,
 		},
 	}, nil
 }
