@@ -2,6 +2,7 @@ package pgtest
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -68,7 +69,7 @@ func TestHalfMadeTemplateIsMadeAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := templateName(key(t))
+	name := templateName(key(t) + rand.Text())
 	broken := errors.New("broken")
 	err = makeTemplate(t.Context(), server, name, func(ctx context.Context, address string) error {
 		return errors.Join(broken, execAll(ctx, address, "create table half ()"))
