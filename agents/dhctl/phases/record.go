@@ -3,46 +3,54 @@ package phases
 import (
 	"encoding/json"
 	"fmt"
+
+	"commander/agents/dhctl/state"
 )
 
 // recordEntry is where the state keeps which phases are finished.
 const recordEntry = "phases.json"
 
-// record says which phases of which request are finished.
+// record says which phases of an operation are finished, in order.
 type record struct {
-	Operation string   `json:"operation"`
-	Input     string   `json:"input"`
-	Done      []string `json:"done"`
+	Operation string     `json:"operation"`
+	Done      []finished `json:"done"`
 }
 
-// remember reads the record and keeps it if it is about the same request.
-func (r *run) remember(operation, input string) error {
-	r.record = record{Operation: operation, Input: input}
-	raw, err := r.cache.Read(recordEntry)
-	if err != nil || raw == nil {
-		return err
+// finished is a phase and what its work depended on.
+type finished struct {
+	Phase string `json:"phase"`
+	Input string `json:"input"`
+}
+
+// remember reads how far an earlier attempt came and forgets what this one will do again: a
+// phase whose input differs, and all that follow it, since its work may undo theirs.
+func remember(operation string, steps []Step, cache *state.Cache) (record, error) {
+	r := record{Operation: operation}
+	raw, err := cache.Read(recordEntry)
+	if err != nil {
+		return r, err
 	}
 	var earlier record
-	if err := json.Unmarshal(raw, &earlier); err != nil {
-		return fmt.Errorf("read finished phases: %w", err)
+	if raw != nil {
+		if err := json.Unmarshal(raw, &earlier); err != nil {
+			return r, fmt.Errorf("read finished phases: %w", err)
+		}
 	}
-	if earlier.Operation != operation || earlier.Input != input {
-		// What this request is about to do may undo what the other one finished.
-		return r.cache.Delete(recordEntry)
+	for i, f := range earlier.Done {
+		if earlier.Operation != operation || i >= len(steps) || f != steps[i].finished() || f.Input == "" {
+			break
+		}
+		r.Done = append(r.Done, f)
 	}
-	r.record.Done = earlier.Done
-	return nil
+	return r, r.store(cache)
 }
 
-// finished writes down that a phase is done.
-func (r *run) finished(phase string) error {
-	if r.record.Input == "" {
-		return nil
-	}
-	r.record.Done = append(r.record.Done, phase)
-	raw, err := json.Marshal(r.record)
+func (r record) store(cache *state.Cache) error {
+	raw, err := json.Marshal(r)
 	if err != nil {
 		return fmt.Errorf("write finished phases: %w", err)
 	}
-	return r.cache.Write(recordEntry, raw)
+	return cache.Write(recordEntry, raw)
 }
+
+func (s Step) finished() finished { return finished{Phase: s.Phase, Input: s.Input} }

@@ -13,6 +13,9 @@ import (
 // does the whole phase again.
 type Step struct {
 	Phase string
+	// Input identifies all that the work depends on. An attempt passes over the phases that an
+	// earlier attempt finished with the same input; an empty one means that the work is always done.
+	Input string
 	// Run does the work of a phase without parts.
 	Run func(context.Context) error
 	// Parts are the sub-phases, in order.
@@ -56,19 +59,18 @@ var ErrStop = errors.New("stopped at a phase end")
 // ErrDone is returned by the work of a phase after which the rest is not needed.
 var ErrDone = errors.New("nothing more to do")
 
-// Run takes an operation through its steps. Input identifies what was asked: an attempt with
-// the same operation and input passes over the phases that the state says are finished; an
-// empty input means that every phase is always done. The record is dropped on success.
-// Run returns nil, ErrStop, or what went wrong with the phase's name before it.
-func Run(ctx context.Context, operation, input string, steps []Step, cache *state.Cache, caller Caller) error {
+// Run takes an operation through its steps, passing over those that the state remembers as
+// finished; on success it is forgotten which were. Run returns nil, ErrStop, or what went wrong
+// with the phase's name before it.
+func Run(ctx context.Context, operation string, steps []Step, cache *state.Cache, caller Caller) error {
 	r := &run{caller: caller, cache: cache, track: newTracker(operation, steps, caller.Progress)}
-	if err := r.remember(operation, input); err != nil {
+	rest := slices.DeleteFunc(slices.Clone(steps), func(s Step) bool { return s.Skip })
+	var err error
+	if r.record, err = remember(operation, rest, cache); err != nil {
 		return err
 	}
-	steps = slices.DeleteFunc(slices.Clone(steps), func(s Step) bool { return s.Skip })
 	completed := ""
-	rest := steps
-	for len(rest) > 0 && slices.Contains(r.record.Done, rest[0].Phase) {
+	for range r.record.Done {
 		completed = rest[0].Phase
 		r.track.done += rest[0].units()
 		rest = rest[1:]
@@ -89,7 +91,8 @@ func Run(ctx context.Context, operation, input string, steps []Step, cache *stat
 			return fmt.Errorf("%s: %w", step.Phase, err)
 		}
 		completed = step.Phase
-		if err := r.finished(step.Phase); err != nil {
+		r.record.Done = append(r.record.Done, step.finished())
+		if err := r.record.store(cache); err != nil {
 			return err
 		}
 	}

@@ -55,7 +55,7 @@ func cache(t *testing.T, blob string) *state.Cache {
 }
 
 // steps is three phases, the middle one skipped and the last one in two parts, that note what they do.
-func steps(did *[]string, fail string) []phases.Step {
+func steps(input string, did *[]string, fail string) []phases.Step {
 	work := func(name string) func(context.Context) error {
 		return func(context.Context) error {
 			*did = append(*did, name)
@@ -66,9 +66,9 @@ func steps(did *[]string, fail string) []phases.Step {
 		}
 	}
 	return []phases.Step{
-		{Phase: "one", Run: work("one")},
+		{Phase: "one", Input: input, Run: work("one")},
 		{Phase: "never", Skip: true, Run: work("never")},
-		{Phase: "two", Critical: func() bool { return true }, Parts: []phases.Part{{"a", work("a")}, {"b", work("b")}}},
+		{Phase: "two", Input: input, Critical: func() bool { return true }, Parts: []phases.Part{{"a", work("a")}, {"b", work("b")}}},
 	}
 }
 
@@ -77,7 +77,7 @@ func TestRunWalksThroughAllPhases(t *testing.T) {
 	var did []string
 	var r recorder
 	c := cache(t, "")
-	if err := phases.Run(t.Context(), "Op", "input", steps(&did, ""), c, r.caller()); err != nil {
+	if err := phases.Run(t.Context(), "Op", steps("input", &did, ""), c, r.caller()); err != nil {
 		t.Fatal(err)
 	}
 	if want := []string{"one", "a", "b"}; !slices.Equal(did, want) {
@@ -114,7 +114,7 @@ func TestRunEndsWhereTheCallerSays(t *testing.T) {
 				}
 				return nil
 			}}
-			err := phases.Run(t.Context(), "Op", "input", steps(&did, ""), cache(t, ""), r.caller())
+			err := phases.Run(t.Context(), "Op", steps("input", &did, ""), cache(t, ""), r.caller())
 			if !errors.Is(err, answer) {
 				t.Errorf("error: got %v, want %v", err, answer)
 			}
@@ -129,7 +129,7 @@ func TestRunFailsWithThePhaseAndPartialProgress(t *testing.T) {
 	t.Parallel()
 	var did []string
 	var r recorder
-	err := phases.Run(t.Context(), "Op", "input", steps(&did, "b"), cache(t, ""), r.caller())
+	err := phases.Run(t.Context(), "Op", steps("input", &did, "b"), cache(t, ""), r.caller())
 	if err == nil || err.Error() != "two: no space" {
 		t.Errorf("error: got %v, want two: no space", err)
 	}
@@ -157,7 +157,7 @@ func TestRunResumes(t *testing.T) {
 			t.Parallel()
 			var first []string
 			failed := recorder{}
-			_ = phases.Run(t.Context(), "Op", "input", steps(&first, "b"), cache(t, ""), failed.caller())
+			_ = phases.Run(t.Context(), "Op", steps("input", &first, "b"), cache(t, ""), failed.caller())
 			// What the caller stored at the last phase end is all that the next attempt gets.
 			blob, err := state.Encode(failed.ends[len(failed.ends)-1].State)
 			if err != nil {
@@ -165,7 +165,7 @@ func TestRunResumes(t *testing.T) {
 			}
 			var did []string
 			var r recorder
-			if err := phases.Run(t.Context(), c.operation, c.input, steps(&did, ""), cache(t, blob), r.caller()); err != nil {
+			if err := phases.Run(t.Context(), c.operation, steps(c.input, &did, ""), cache(t, blob), r.caller()); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(c.want, did); diff != "" {
@@ -188,10 +188,10 @@ func TestRunForgetsARecordThatAnotherRequestReplaced(t *testing.T) {
 	var did []string
 	failed := recorder{}
 	c := cache(t, "")
-	_ = phases.Run(t.Context(), "Op", "input", steps(&did, "b"), c, failed.caller())
-	_ = phases.Run(t.Context(), "Op", "other", steps(&did, "one"), c, failed.caller())
+	_ = phases.Run(t.Context(), "Op", steps("input", &did, "b"), c, failed.caller())
+	_ = phases.Run(t.Context(), "Op", steps("other", &did, "one"), c, failed.caller())
 	did = nil
-	if err := phases.Run(t.Context(), "Op", "input", steps(&did, ""), c, failed.caller()); err != nil {
+	if err := phases.Run(t.Context(), "Op", steps("input", &did, ""), c, failed.caller()); err != nil {
 		t.Fatal(err)
 	}
 	if want := []string{"one", "a", "b"}; !slices.Equal(did, want) {
@@ -206,7 +206,7 @@ func TestRunSkipsTheRestWhenAPhaseSaysSo(t *testing.T) {
 		{Phase: "check", Run: func(context.Context) error { return phases.ErrDone }},
 		{Phase: "change", Run: func(context.Context) error { t.Error("changed something"); return nil }},
 	}
-	if err := phases.Run(t.Context(), "Op", "input", enough, cache(t, ""), r.caller()); err != nil {
+	if err := phases.Run(t.Context(), "Op", enough, cache(t, ""), r.caller()); err != nil {
 		t.Fatal(err)
 	}
 	if want := []string{">check", "check>"}; !slices.Equal(r.walk(), want) {
@@ -221,7 +221,7 @@ func TestRunNoticesThatItsContextEnded(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	var r recorder
-	err := phases.Run(ctx, "Op", "input", []phases.Step{{Phase: "deaf", Run: func(context.Context) error {
+	err := phases.Run(ctx, "Op", []phases.Step{{Phase: "deaf", Run: func(context.Context) error {
 		cancel()
 		return nil
 	}}}, cache(t, ""), r.caller())

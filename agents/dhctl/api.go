@@ -1,0 +1,22 @@
+package dhctl
+
+import "context"
+
+// API is what operations do inside a cluster, by its Kubernetes API.
+type API interface {
+	// Ready waits until the API serves.
+	Ready(ctx context.Context) error
+	// Owner is Commander's id of the cluster as it is written inside; empty when nobody wrote one.
+	Owner(ctx context.Context) (string, error)
+	// Configuration returns the documents stored inside; empty when there are none.
+	Configuration(ctx context.Context) (cluster, provider string, err error)
+	// Adopt writes the owner and the documents.
+	Adopt(ctx context.Context, owner, cluster, provider string) error
+	// Apply makes an object as it is described, waiting until its kind is known.
+	Apply(ctx context.Context, object map[string]any) error
+	// Release deletes objects that hold something outside of the cluster.
+	Release(ctx context.Context, log func(string)) error
+}
+
+// Connect opens the API of a cluster.
+type Connect func(kubeconfig []byte) (API, error)
