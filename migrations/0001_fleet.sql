@@ -142,7 +142,7 @@ create table cluster_revisions (
     parameters            jsonb not null,
     secret_parameters     bytea not null, -- sealed JSON object: values of password parameters
     secret_parameters_key text not null references encryption_keys,
-    rendered              bytea not null, -- sealed JSON: store.Rendered
+    rendered              bytea not null, -- sealed JSON: store.Rendering
     rendered_key          text not null references encryption_keys,
     render_errors         jsonb not null default '[]',
     created_by            text not null,

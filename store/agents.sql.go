@@ -7,37 +7,17 @@ package store
 
 import (
 	"context"
-	"time"
 
 	"github.com/google/uuid"
 )
 
 const agentReport = `-- name: AgentReport :one
-select cluster_id, reported_at, first_reported_at, agent_version, kubernetes_version, config_etag, sync_state, cpu_cores, memory_gib, root_disk_gib, pvc_gib, node_count, nodes, objects, fingerprint, (now() - reported_at)::interval as age from agent_reports where cluster_id = $1
+select cluster_id, reported_at, first_reported_at, agent_version, kubernetes_version, config_etag, sync_state, cpu_cores, memory_gib, root_disk_gib, pvc_gib, node_count, nodes, objects, fingerprint from agent_reports where cluster_id = $1
 `
 
-type AgentReportRow struct {
-	ClusterID         uuid.UUID
-	ReportedAt        time.Time
-	FirstReportedAt   time.Time
-	AgentVersion      string
-	KubernetesVersion string
-	ConfigEtag        string
-	SyncState         SyncState
-	CpuCores          float64
-	MemoryGib         float64
-	RootDiskGib       float64
-	PvcGib            float64
-	NodeCount         int
-	Nodes             AgentNodes
-	Objects           AgentObjects
-	Fingerprint       []byte
-	Age               time.Duration
-}
-
-func (q *Queries) AgentReport(ctx context.Context, clusterID uuid.UUID) (AgentReportRow, error) {
+func (q *Queries) AgentReport(ctx context.Context, clusterID uuid.UUID) (AgentReport, error) {
 	row := q.db.QueryRow(ctx, agentReport, clusterID)
-	var i AgentReportRow
+	var i AgentReport
 	err := row.Scan(
 		&i.ClusterID,
 		&i.ReportedAt,
@@ -54,7 +34,6 @@ func (q *Queries) AgentReport(ctx context.Context, clusterID uuid.UUID) (AgentRe
 		&i.Nodes,
 		&i.Objects,
 		&i.Fingerprint,
-		&i.Age,
 	)
 	return i, err
 }

@@ -99,20 +99,6 @@ func (q *Queries) AppendTaskLog(ctx context.Context, arg AppendTaskLogParams) (A
 	return i, err
 }
 
-const approveTaskChange = `-- name: ApproveTaskChange :exec
-update tasks set change_id = $2, changed_at = now() where id = $1
-`
-
-type ApproveTaskChangeParams struct {
-	ID       uuid.UUID
-	ChangeID string
-}
-
-func (q *Queries) ApproveTaskChange(ctx context.Context, arg ApproveTaskChangeParams) error {
-	_, err := q.db.Exec(ctx, approveTaskChange, arg.ID, arg.ChangeID)
-	return err
-}
-
 const beatTask = `-- name: BeatTask :one
 update tasks set heartbeat_at = now()
 where id = $1 and attempt = $2 and status = 'running'
@@ -164,21 +150,27 @@ func (q *Queries) ChangedTasks(ctx context.Context, back time.Duration) ([]Chang
 
 const claimTask = `-- name: ClaimTask :one
 update tasks
-set status = 'running', worker = $3, started_at = coalesce(started_at, now()), heartbeat_at = now(),
+set status = 'running', worker = $1, revision = $2, started_at = coalesce(started_at, now()), heartbeat_at = now(),
     finished_at = null, error = '', changed_at = now()
-where id = $1 and attempt = $2 and status = 'queued'
+where id = $3 and attempt = $4 and status = 'queued'
 returning id, workspace_id, cluster_id, kind, status, priority, revision, attempt, delivery, worker, phase, sub_phase, phase_critical, progress, phases, stop_requested, error, change_id, created_by, created_at, changed_at, started_at, heartbeat_at, finished_at
 `
 
 type ClaimTaskParams struct {
-	ID      uuid.UUID
-	Attempt int
-	Worker  string
+	Worker   string
+	Revision int
+	ID       uuid.UUID
+	Attempt  int
 }
 
 // Makes a queued task this worker's. No row: it was cancelled, superseded or taken.
 func (q *Queries) ClaimTask(ctx context.Context, arg ClaimTaskParams) (Task, error) {
-	row := q.db.QueryRow(ctx, claimTask, arg.ID, arg.Attempt, arg.Worker)
+	row := q.db.QueryRow(ctx, claimTask,
+		arg.Worker,
+		arg.Revision,
+		arg.ID,
+		arg.Attempt,
+	)
 	var i Task
 	err := row.Scan(
 		&i.ID,
@@ -458,14 +450,20 @@ func (q *Queries) RequestTaskStop(ctx context.Context, id uuid.UUID) error {
 const requeueTask = `-- name: RequeueTask :one
 update tasks
 set status = 'queued', attempt = attempt + 1, worker = '', delivery = null, heartbeat_at = null, finished_at = null,
-    stop_requested = false, error = '', changed_at = now()
-where id = $1
+    stop_requested = false, error = '', phases = $1, change_id = $2, changed_at = now()
+where id = $3
 returning id, workspace_id, cluster_id, kind, status, priority, revision, attempt, delivery, worker, phase, sub_phase, phase_critical, progress, phases, stop_requested, error, change_id, created_by, created_at, changed_at, started_at, heartbeat_at, finished_at
 `
 
+type RequeueTaskParams struct {
+	Phases   Phases
+	ChangeID string
+	ID       uuid.UUID
+}
+
 // The next attempt of a task: whoever holds an earlier one can write nothing any more.
-func (q *Queries) RequeueTask(ctx context.Context, id uuid.UUID) (Task, error) {
-	row := q.db.QueryRow(ctx, requeueTask, id)
+func (q *Queries) RequeueTask(ctx context.Context, arg RequeueTaskParams) (Task, error) {
+	row := q.db.QueryRow(ctx, requeueTask, arg.Phases, arg.ChangeID, arg.ID)
 	var i Task
 	err := row.Scan(
 		&i.ID,

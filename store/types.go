@@ -115,6 +115,12 @@ type Rendered struct {
 	Groups                []RenderedGroup `json:"groups"`
 }
 
+// Rendering is a configuration twice: as it is applied, and with masks in place of secrets.
+type Rendering struct {
+	Real  Rendered `json:"real"`
+	Shown Rendered `json:"shown"`
+}
+
 // RenderError is a problem that keeps a configuration from being applied.
 type RenderError struct {
 	// Section is where it is: a parameter's key with Parameter set, else a section of the configuration.

@@ -30,7 +30,7 @@ set reported_at = now(), agent_version = excluded.agent_version, kubernetes_vers
 update agent_reports set reported_at = now() where cluster_id = $1 and fingerprint = $2;
 
 -- name: AgentReport :one
-select *, (now() - reported_at)::interval as age from agent_reports where cluster_id = $1;
+select * from agent_reports where cluster_id = $1;
 
 -- name: DeleteAgentReport :exec
 delete from agent_reports where cluster_id = $1;

@@ -24,9 +24,9 @@ select * from tasks where cluster_id = $1 and status = 'queued' order by priorit
 -- name: ClaimTask :one
 -- Makes a queued task this worker's. No row: it was cancelled, superseded or taken.
 update tasks
-set status = 'running', worker = $3, started_at = coalesce(started_at, now()), heartbeat_at = now(),
+set status = 'running', worker = @worker, revision = @revision, started_at = coalesce(started_at, now()), heartbeat_at = now(),
     finished_at = null, error = '', changed_at = now()
-where id = $1 and attempt = $2 and status = 'queued'
+where id = @id and attempt = @attempt and status = 'queued'
 returning *;
 
 -- name: BeatTask :one
@@ -58,8 +58,8 @@ returning *;
 -- The next attempt of a task: whoever holds an earlier one can write nothing any more.
 update tasks
 set status = 'queued', attempt = attempt + 1, worker = '', delivery = null, heartbeat_at = null, finished_at = null,
-    stop_requested = false, error = '', changed_at = now()
-where id = $1
+    stop_requested = false, error = '', phases = @phases, change_id = @change_id, changed_at = now()
+where id = @id
 returning *;
 
 -- name: SetTaskStatus :one
@@ -71,9 +71,6 @@ where id = @id returning *;
 
 -- name: RequestTaskStop :exec
 update tasks set stop_requested = true, changed_at = now() where id = $1;
-
--- name: ApproveTaskChange :exec
-update tasks set change_id = $2, changed_at = now() where id = $1;
 
 -- name: QuietTasks :many
 -- Running tasks silent for longer than the limit, by the database's own clock. Each is read

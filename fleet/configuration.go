@@ -1,0 +1,222 @@
+package fleet
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"go.yaml.in/yaml/v3"
+
+	"commander/fleet/render"
+	"commander/fleet/schema"
+	"commander/internal/fault"
+	"commander/store"
+)
+
+// Sections of a configuration, as render errors name them. Resource groups follow as "resources/<name>".
+const (
+	SectionCluster   = "cluster_configuration"
+	SectionProvider  = "provider_configuration"
+	SectionInit      = "init_configuration"
+	SectionResources = "resources/"
+)
+
+// sshKeys is the pair that every cluster gets of its own.
+type sshKeys struct{ public, private string }
+
+// rendering is what a template makes of parameters.
+type rendering struct {
+	values store.Values // checked and completed, secrets included
+	both   store.Rendering
+	errors store.RenderErrors
+}
+
+// identity is what the dc_ variables and the seed of chance are made of.
+type identity struct {
+	cluster  uuid.UUID
+	revision int
+	keys     sshKeys
+}
+
+// render checks values against a version's schema and renders every section twice: with the
+// secrets, and with masks in their place for people to read.
+func (f *Fleet) render(version store.ClusterTemplateVersion, values, saved store.Values, id identity) (rendering, error) {
+	parameters, err := schema.Parse(version.Params)
+	if err != nil {
+		return rendering{}, fmt.Errorf("use version %d of template %s: %w", version.Number, version.TemplateID, err)
+	}
+	clean, problems := parameters.Check(values, saved)
+	out := rendering{values: clean}
+	for _, field := range parameters.Fields() {
+		if p, bad := problems[field.Key]; bad {
+			out.errors = append(out.errors, store.RenderError{Section: field.Key, Parameter: true, Key: p.Key, Args: p.Args})
+			delete(problems, field.Key)
+		}
+	}
+	for key, p := range problems {
+		out.errors = append(out.errors, store.RenderError{Section: key, Parameter: true, Key: p.Key, Args: p.Args})
+	}
+	in := f.input(clean, id)
+	out.both.Real, out.errors = renderSections(version, in, out.errors)
+	in.Variables = f.input(parameters.Masked(clean), id).Variables
+	in.Variables["dc_sshPrivateKey"] = schema.Mask
+	out.both.Shown, _ = renderSections(version, in, nil)
+	if len(out.errors) == 0 {
+		out.errors = append(out.errors, structureErrors(out.both.Real)...)
+	}
+	return out, nil
+}
+
+func (f *Fleet) input(values store.Values, id identity) render.Input {
+	domain := f.PublicURL
+	if u, err := url.Parse(f.PublicURL); err == nil && u.Host != "" {
+		domain = u.Host
+	}
+	variables := map[string]any{
+		"dc_clusterUUID":   id.cluster.String(),
+		"dc_sshPublicKey":  id.keys.public,
+		"dc_sshPrivateKey": id.keys.private,
+		"dc_domain":        domain,
+		"dc_caBundle":      base64.StdEncoding.EncodeToString([]byte(f.CABundle)),
+	}
+	for key, value := range values {
+		variables[key] = value
+	}
+	return render.Input{
+		Variables: variables,
+		Seed:      sha256.Sum256(fmt.Appendf(nil, "%s/%d", id.cluster, id.revision)),
+		Now:       f.Clock.Now().Truncate(time.Second),
+	}
+}
+
+func renderSections(version store.ClusterTemplateVersion, in render.Input, found store.RenderErrors) (store.Rendered, store.RenderErrors) {
+	section := func(name, text string) string {
+		body, err := render.Section(name, text, in)
+		if err != nil {
+			found = append(found, sectionError(name, err))
+		}
+		return body
+	}
+	out := store.Rendered{
+		ClusterConfiguration:  section(SectionCluster, version.ClusterConfiguration),
+		ProviderConfiguration: section(SectionProvider, version.ProviderConfiguration),
+		InitConfiguration:     section(SectionInit, version.InitConfiguration),
+	}
+	for _, group := range version.ResourceGroups {
+		out.Groups = append(out.Groups, store.RenderedGroup{
+			Name: group.Name, Controlled: group.Controlled, Manifests: section(SectionResources+group.Name, group.Template),
+		})
+	}
+	return out, found
+}
+
+func sectionError(section string, err error) store.RenderError {
+	var problem *render.Problem
+	if errors.As(err, &problem) {
+		return store.RenderError{Section: section, Key: "render." + problem.Kind, Args: []any{problem.Line, problem.Text}}
+	}
+	return store.RenderError{Section: section, Key: "render.template", Args: []any{0, err.Error()}}
+}
+
+// structureErrors looks for what every configuration must have, whatever its provider: the
+// engine for that provider says the rest.
+func structureErrors(rendered store.Rendered) store.RenderErrors {
+	var found store.RenderErrors
+	kind := func(text string) string {
+		var document struct {
+			Kind string `yaml:"kind"`
+		}
+		_ = yaml.Unmarshal([]byte(text), &document) // Section has parsed it
+		return document.Kind
+	}
+	if got := kind(rendered.ClusterConfiguration); got != "ClusterConfiguration" {
+		found = append(found, store.RenderError{Section: SectionCluster, Key: "render.kind", Args: []any{"ClusterConfiguration", got}})
+	}
+	if got := kind(rendered.ProviderConfiguration); got != "" && !strings.HasSuffix(got, "ClusterConfiguration") {
+		found = append(found, store.RenderError{Section: SectionProvider, Key: "render.kind", Args: []any{"…ClusterConfiguration", got}})
+	}
+	return found
+}
+
+// asFault turns render errors into the answer to a form: parameters beside their fields, the
+// rest under the name of their section.
+func asFault(found store.RenderErrors) *fault.Error {
+	fields := map[string]fault.Message{}
+	for _, e := range found {
+		if _, taken := fields[e.Section]; !taken {
+			fields[e.Section] = fault.Message{Key: e.Key, Args: e.Args}
+		}
+	}
+	return fault.Fields(fields)
+}
+
+// seal closes a rendering into a row of cluster_revisions.
+func (r rendering) seal(keys *store.Keyring, version store.ClusterTemplateVersion, clusterID uuid.UUID, revision int, by string) (store.InsertClusterRevisionParams, error) {
+	parameters, err := schema.Parse(version.Params)
+	if err != nil {
+		return store.InsertClusterRevisionParams{}, err
+	}
+	plain, secret := parameters.Split(r.values)
+	row := store.InsertClusterRevisionParams{
+		ID: uuid.New(), ClusterID: clusterID, Revision: revision, TemplateVersionID: &version.ID,
+		Parameters: plain, RenderErrors: r.errors, CreatedBy: by,
+	}
+	if row.RenderErrors == nil {
+		row.RenderErrors = store.RenderErrors{}
+	}
+	row.SecretParameters, row.SecretParametersKey, err = keys.SealJSON("cluster_revisions", "secret_parameters", row.ID, secret)
+	if err != nil {
+		return row, err
+	}
+	row.Rendered, row.RenderedKey, err = keys.SealJSON("cluster_revisions", "rendered", row.ID, r.both)
+	return row, err
+}
+
+// Configuration is one wanted configuration of a cluster, opened.
+type Configuration struct {
+	store.ClusterRevision
+	Schema schema.Schema
+	// Values hold the secrets as well; Shown has masks in their place.
+	Values, Shown store.Values
+	Rendering     store.Rendering
+	// Secrets are texts that must never reach a log or page.
+	Secrets []string
+}
+
+// configuration opens a revision of a cluster.
+func (f *Fleet) configuration(ctx context.Context, q *store.Queries, clusterID uuid.UUID, revision int) (Configuration, error) {
+	row, err := q.ClusterRevision(ctx, store.ClusterRevisionParams{ClusterID: clusterID, Revision: revision})
+	if err != nil {
+		return Configuration{}, fmt.Errorf("read revision %d of cluster %s: %w", revision, clusterID, store.AsFault(err))
+	}
+	c := Configuration{ClusterRevision: row, Values: store.Values{}}
+	if row.TemplateVersionID != nil {
+		version, err := q.TemplateVersion(ctx, *row.TemplateVersionID)
+		if err != nil {
+			return c, fmt.Errorf("read the template of cluster %s: %w", clusterID, store.AsFault(err))
+		}
+		if c.Schema, err = schema.Parse(version.Params); err != nil {
+			return c, err
+		}
+	}
+	for key, value := range row.Parameters {
+		c.Values[key] = value
+	}
+	var secret store.Values
+	if err := f.Store.Keys.UnsealJSON("cluster_revisions", "secret_parameters", row.ID, row.SecretParameters, row.SecretParametersKey, &secret); err != nil {
+		return c, err
+	}
+	for key, value := range secret {
+		c.Values[key] = value
+		c.Secrets = append(c.Secrets, schema.Text(value))
+	}
+	c.Shown = c.Schema.Masked(c.Values)
+	err = f.Store.Keys.UnsealJSON("cluster_revisions", "rendered", row.ID, row.Rendered, row.RenderedKey, &c.Rendering)
+	return c, err
+}

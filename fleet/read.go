@@ -1,0 +1,232 @@
+package fleet
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"commander/internal/fault"
+	"commander/store"
+)
+
+// Workspaces lists those that the actor may see, with what matters in each.
+func (f *Fleet) Workspaces(ctx context.Context, actor Actor) ([]store.WorkspaceSummariesRow, error) {
+	rows, err := f.Store.WorkspaceSummaries(ctx, store.WorkspaceSummariesParams{
+		Everywhere: actor.Everywhere != "", Ids: actor.Workspaces(),
+	})
+	return rows, store.AsFault(err)
+}
+
+// Workspace is one that the actor may see, by the slug of its URLs.
+func (f *Fleet) Workspace(ctx context.Context, actor Actor, slug string) (store.Workspace, error) {
+	workspace, err := f.Store.WorkspaceBySlug(ctx, slug)
+	if err != nil {
+		return workspace, store.AsFault(err)
+	}
+	return workspace, Allowed(actor, WorkspacesView, workspace.ID)
+}
+
+// WorkspaceByID is the same for those who know the id.
+func (f *Fleet) WorkspaceByID(ctx context.Context, actor Actor, id uuid.UUID) (store.Workspace, error) {
+	workspace, err := f.Store.Workspace(ctx, id)
+	if err != nil {
+		return workspace, store.AsFault(err)
+	}
+	return workspace, Allowed(actor, WorkspacesView, id)
+}
+
+// Counts are the numbers beside the entries of a workspace's sidebar.
+func (f *Fleet) Counts(ctx context.Context, workspaceID uuid.UUID) (store.ClusterCountsRow, error) {
+	counts, err := f.Store.ClusterCounts(ctx, workspaceID)
+	return counts, store.AsFault(err)
+}
+
+// ClusterFilter chooses and orders lines of the list of clusters.
+type ClusterFilter struct {
+	Archived bool
+	Search   string
+	Statuses []store.ClusterStatus
+	// Sort is a column of name, status, nodes, version, created or archived, with a minus for
+	// descending order; empty sorts by name, and archives by the time of archiving.
+	Sort         string
+	Limit, Start int
+}
+
+// ClusterList is a page of the list.
+type ClusterList struct {
+	Lines    []store.ClusterLine
+	Total    int64 // that the filter lets through
+	Statuses map[store.ClusterStatus]int64
+}
+
+// Clusters lists the clusters of a workspace.
+func (f *Fleet) Clusters(ctx context.Context, actor Actor, workspaceID uuid.UUID, filter ClusterFilter) (ClusterList, error) {
+	if err := Allowed(actor, ClustersView, workspaceID); err != nil {
+		return ClusterList{}, err
+	}
+	if filter.Sort == "" {
+		filter.Sort = "name"
+		if filter.Archived {
+			filter.Sort = "-archived"
+		}
+	}
+	statuses := make([]string, len(filter.Statuses))
+	for i, status := range filter.Statuses {
+		statuses[i] = string(status)
+	}
+	out := ClusterList{Statuses: map[store.ClusterStatus]int64{}}
+	var err error
+	if out.Lines, err = f.Store.ClusterLines(ctx, store.ClusterLinesParams{
+		WorkspaceID: workspaceID, Archived: filter.Archived, Search: filter.Search, Statuses: statuses,
+		Sort: filter.Sort, PageSize: filter.Limit, PageOffset: filter.Start,
+	}); err != nil {
+		return out, store.AsFault(err)
+	}
+	if out.Total, err = f.Store.CountClusters(ctx, store.CountClustersParams{
+		WorkspaceID: workspaceID, Archived: filter.Archived, Search: filter.Search, Statuses: statuses,
+	}); err != nil {
+		return out, store.AsFault(err)
+	}
+	counts, err := f.Store.ClusterStatusCounts(ctx, workspaceID)
+	for _, c := range counts {
+		out.Statuses[c.Status] = c.Clusters
+	}
+	return out, store.AsFault(err)
+}
+
+// ClusterLine is one line of the list, for live pages.
+func (f *Fleet) ClusterLine(ctx context.Context, actor Actor, id uuid.UUID) (store.ClusterLine, error) {
+	line, err := f.Store.ClusterLine(ctx, id)
+	if err != nil {
+		return line, store.AsFault(err)
+	}
+	return line, Allowed(actor, ClustersView, line.WorkspaceID)
+}
+
+// ClusterView is a cluster with all that its pages show.
+type ClusterView struct {
+	store.Cluster
+	Workspace store.Workspace
+	Line      store.ClusterLine
+	// Report is nil while the agent has never spoken.
+	Report *store.AgentReport
+	// Wanted is the configuration that the cluster is to have. Its Values hold secrets: show Shown.
+	Wanted Configuration
+	// Applied is the one applied last, nil when there is none or when it is Wanted itself.
+	Applied *Configuration
+	Tasks   []store.Task
+}
+
+// Cluster reads a cluster for its pages.
+func (f *Fleet) Cluster(ctx context.Context, actor Actor, id uuid.UUID) (ClusterView, error) {
+	cluster, err := f.cluster(ctx, actor, ClustersView, id)
+	if err != nil {
+		return ClusterView{}, err
+	}
+	view := ClusterView{Cluster: cluster}
+	if view.Workspace, err = f.Store.Workspace(ctx, cluster.WorkspaceID); err != nil {
+		return view, store.AsFault(err)
+	}
+	if view.Line, err = f.Store.ClusterLine(ctx, id); err != nil {
+		return view, store.AsFault(err)
+	}
+	report, err := f.Store.AgentReport(ctx, id)
+	switch {
+	case err == nil:
+		view.Report = &report
+	case !notThere(err):
+		return view, store.AsFault(err)
+	}
+	if view.Wanted, err = f.configuration(ctx, f.Store.Queries, id, cluster.Revision); err != nil {
+		return view, err
+	}
+	if cluster.AppliedRevision != nil && *cluster.AppliedRevision != cluster.Revision {
+		applied, err := f.configuration(ctx, f.Store.Queries, id, *cluster.AppliedRevision)
+		if err != nil {
+			return view, err
+		}
+		view.Applied = &applied
+	}
+	view.Tasks, err = f.Store.TasksOfCluster(ctx, store.TasksOfClusterParams{ClusterID: id, PageSize: 50})
+	return view, store.AsFault(err)
+}
+
+// TaskView is a task for its page.
+type TaskView struct {
+	store.Task
+	Cluster   store.Cluster
+	Workspace store.Workspace
+}
+
+// Task reads a task that the actor may see.
+func (f *Fleet) Task(ctx context.Context, actor Actor, id uuid.UUID) (TaskView, error) {
+	row, err := f.Store.Task(ctx, id)
+	if err != nil {
+		return TaskView{}, store.AsFault(err)
+	}
+	if err := Allowed(actor, TasksView, row.Task.WorkspaceID); err != nil {
+		return TaskView{}, err
+	}
+	view := TaskView{Task: row.Task}
+	if view.Cluster, err = f.Store.Cluster(ctx, row.Task.ClusterID); err != nil {
+		return view, store.AsFault(err)
+	}
+	view.Workspace, err = f.Store.Workspace(ctx, row.Task.WorkspaceID)
+	return view, store.AsFault(err)
+}
+
+// TaskFilter chooses tasks of a workspace.
+type TaskFilter struct {
+	Statuses     []store.TaskStatus
+	Limit, Start int
+}
+
+// Tasks lists the tasks of a workspace, the newest first, and how many there are in each status.
+func (f *Fleet) Tasks(ctx context.Context, actor Actor, workspaceID uuid.UUID, filter TaskFilter) ([]store.TaskRowsRow, map[store.TaskStatus]int64, error) {
+	if err := Allowed(actor, TasksView, workspaceID); err != nil {
+		return nil, nil, err
+	}
+	statuses := make([]string, len(filter.Statuses))
+	for i, status := range filter.Statuses {
+		statuses[i] = string(status)
+	}
+	rows, err := f.Store.TaskRows(ctx, store.TaskRowsParams{
+		WorkspaceID: workspaceID, Statuses: statuses, PageSize: filter.Limit, PageOffset: filter.Start,
+	})
+	if err != nil {
+		return nil, nil, store.AsFault(err)
+	}
+	grouped, err := f.Store.TaskStatusCounts(ctx, workspaceID)
+	counts := map[store.TaskStatus]int64{}
+	for _, g := range grouped {
+		counts[g.Status] = g.Tasks
+	}
+	return rows, counts, store.AsFault(err)
+}
+
+// TaskLog reads the log of a task after a chunk, oldest first. The permission is that of Task.
+func (f *Fleet) TaskLog(ctx context.Context, actor Actor, id uuid.UUID, afterSeq, chunks int) ([]store.TaskLog, error) {
+	row, err := f.Store.Task(ctx, id)
+	if err != nil {
+		return nil, store.AsFault(err)
+	}
+	if err := Allowed(actor, TasksView, row.Task.WorkspaceID); err != nil {
+		return nil, err
+	}
+	log, err := f.Store.TaskLog(ctx, store.TaskLogParams{TaskID: id, AfterSeq: afterSeq, Chunks: chunks})
+	return log, store.AsFault(err)
+}
+
+// WorkspaceOf tells which workspace a cluster or task is in, for a route that must check a
+// permission before anything is read. Unknown ids are NotFound.
+func (f *Fleet) WorkspaceOf(ctx context.Context, clusterID, taskID *uuid.UUID) (uuid.UUID, error) {
+	switch {
+	case clusterID != nil:
+		cluster, err := f.Store.Cluster(ctx, *clusterID)
+		return cluster.WorkspaceID, store.AsFault(err)
+	case taskID != nil:
+		row, err := f.Store.Task(ctx, *taskID)
+		return row.Task.WorkspaceID, store.AsFault(err)
+	}
+	return uuid.Nil, fault.New(fault.NotFound, "fault.not_found")
+}

@@ -1,0 +1,327 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"commander/internal/fault"
+	"commander/store"
+)
+
+// ErrSuperseded tells a worker that the attempt it holds is not the task's current one, or that
+// the task is no longer its to write to. The worker ends at once.
+var ErrSuperseded = errors.New("the attempt was superseded")
+
+// Work is all that a worker needs to carry out a task.
+type Work struct {
+	Task      store.Task
+	Cluster   store.Cluster
+	Workspace store.Workspace
+	Configuration
+	// State is the installer's, as it was after the last finished phase; nil when there is none.
+	State []byte
+	// AgentToken is a fresh one for the agent of a cluster that is being installed.
+	AgentToken string
+}
+
+// Claim takes the current attempt of a queued task for a worker. It fails with ErrSuperseded when
+// the attempt is over or another task of the cluster goes first: that one's end delivers this one again.
+func (f *Fleet) Claim(ctx context.Context, d Delivery, worker string) (Work, error) {
+	var work Work
+	err := f.Store.InTx(ctx, func(tx *store.Tx) error {
+		row, err := tx.Task(ctx, d.TaskID)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return ErrSuperseded
+		}
+		if err != nil {
+			return err
+		}
+		cluster, err := tx.ClusterForUpdate(ctx, row.Task.ClusterID)
+		if err != nil {
+			return err
+		}
+		if first, err := tx.ActiveTasks(ctx, cluster.ID); err != nil {
+			return err
+		} else if len(first) == 0 || first[0].ID != d.TaskID && first[0].Status == store.TaskRunning {
+			return ErrSuperseded
+		}
+		task, err := tx.ClaimTask(ctx, store.ClaimTaskParams{ID: d.TaskID, Attempt: d.Attempt, Worker: worker, Revision: cluster.Revision})
+		if errors.Is(err, pgx.ErrNoRows) {
+			return ErrSuperseded
+		}
+		if err != nil {
+			return fmt.Errorf("claim task %s: %w", d.TaskID, err)
+		}
+		if task.Kind == store.TaskBootstrap {
+			if err := f.move(ctx, tx, &cluster, store.ClusterCreating); err != nil {
+				return err
+			}
+		}
+		changedTask(tx, task)
+		work, err = f.prepare(ctx, tx, task, cluster)
+		return err
+	})
+	return work, err
+}
+
+func (f *Fleet) prepare(ctx context.Context, tx *store.Tx, task store.Task, cluster store.Cluster) (Work, error) {
+	work := Work{Task: task, Cluster: cluster}
+	var err error
+	if work.Workspace, err = tx.Workspace(ctx, cluster.WorkspaceID); err != nil {
+		return work, err
+	}
+	if work.Configuration, err = f.configuration(ctx, tx.Queries, cluster.ID, cluster.Revision); err != nil {
+		return work, err
+	}
+	private, err := tx.Keys.Unseal("clusters", "ssh_private_key", cluster.ID, cluster.SshPrivateKey, cluster.SshPrivateKeyKey)
+	if err != nil {
+		return work, err
+	}
+	work.Secrets = append(work.Secrets, string(private))
+	state, err := tx.ClusterState(ctx, cluster.ID)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+	case err != nil:
+		return work, err
+	default:
+		if work.State, err = tx.Keys.Unseal("cluster_states", "state", cluster.ID, state.State, state.StateKey); err != nil {
+			return work, err
+		}
+	}
+	if task.Kind == store.TaskBootstrap {
+		if work.AgentToken, err = f.newAgentToken(ctx, tx, cluster.ID); err != nil {
+			return work, err
+		}
+		work.Secrets = append(work.Secrets, work.AgentToken)
+	}
+	return work, nil
+}
+
+// Beat is an attempt's sign of life. It reports whether the task was asked to stop, and fails
+// with ErrSuperseded when the attempt is over for its worker.
+func (f *Fleet) Beat(ctx context.Context, d Delivery) (stop bool, err error) {
+	stop, err = f.Store.BeatTask(ctx, store.BeatTaskParams{ID: d.TaskID, Attempt: d.Attempt})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, ErrSuperseded
+	}
+	return stop, store.AsFault(err)
+}
+
+// held locks the task of an attempt that still holds it.
+func held(ctx context.Context, tx *store.Tx, d Delivery) (store.Task, error) {
+	task, err := tx.TaskForUpdate(ctx, d.TaskID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return task, ErrSuperseded
+	}
+	if err == nil && (task.Attempt != d.Attempt || task.Status != store.TaskRunning) {
+		return task, ErrSuperseded
+	}
+	return task, err
+}
+
+// Advance notes where an attempt is.
+func (f *Fleet) Advance(ctx context.Context, d Delivery, p Progress) error {
+	return f.Store.InTx(ctx, func(tx *store.Tx) error {
+		task, err := held(ctx, tx, d)
+		if err != nil {
+			return err
+		}
+		phase, sub := p.Current, p.CurrentSub
+		if phase == "" {
+			phase = task.Phase
+		}
+		_, err = tx.SetTaskProgress(ctx, store.SetTaskProgressParams{
+			ID: d.TaskID, Attempt: d.Attempt, Phase: phase, SubPhase: sub, Progress: p.Fraction,
+			Phases: follow(task.Phases, p, f.Clock.Now()),
+		})
+		tx.Changed(store.TaskTopic(task.ID), store.ClusterTopic(task.ClusterID), store.WorkspaceTasksTopic(task.WorkspaceID))
+		return err
+	})
+}
+
+// PhaseEnd is what an engine says at the end of a phase, before it waits for an answer.
+type PhaseEnd struct {
+	Completed, Next string
+	// Critical says that interrupting the next phase is unsafe.
+	Critical bool
+	State    []byte
+}
+
+// EndPhase stores the state that an attempt reached, sealed, and only if the attempt still holds
+// the task; the engine may go on once it returns. stop reports whether the task was asked to stop.
+func (f *Fleet) EndPhase(ctx context.Context, d Delivery, end PhaseEnd) (stop bool, err error) {
+	err = f.Store.InTx(ctx, func(tx *store.Tx) error {
+		task, err := held(ctx, tx, d)
+		if err != nil {
+			return err
+		}
+		stop = task.StopRequested
+		if err := f.putState(ctx, tx, task, end.State, end.Completed); err != nil {
+			return err
+		}
+		_, err = tx.SetTaskPhaseEnd(ctx, store.SetTaskPhaseEndParams{
+			ID: d.TaskID, Attempt: d.Attempt, NextPhase: end.Next, Critical: end.Critical,
+			Phases: follow(task.Phases, Progress{Current: end.Next, Completed: end.Completed}, f.Clock.Now()),
+		})
+		tx.Changed(store.TaskTopic(task.ID), store.ClusterTopic(task.ClusterID), store.WorkspaceTasksTopic(task.WorkspaceID))
+		return err
+	})
+	return stop, err
+}
+
+func (f *Fleet) putState(ctx context.Context, tx *store.Tx, task store.Task, state []byte, phase string) error {
+	if state == nil {
+		return nil
+	}
+	sealed, key := tx.Keys.Seal("cluster_states", "state", task.ClusterID, state)
+	err := tx.SetClusterState(ctx, store.SetClusterStateParams{
+		ClusterID: task.ClusterID, State: sealed, StateKey: key, TaskID: task.ID, Attempt: task.Attempt, Phase: phase,
+	})
+	if err != nil {
+		return fmt.Errorf("store the state of cluster %s: %w", task.ClusterID, err)
+	}
+	return nil
+}
+
+// AppendLog adds lines to the log of an attempt's task; they must have passed a Redactor.
+func (f *Fleet) AppendLog(ctx context.Context, d Delivery, lines []string) error {
+	if len(lines) == 0 {
+		return nil
+	}
+	// PostgreSQL's text holds no NUL, and must be valid UTF-8.
+	body := strings.ToValidUTF8(strings.ReplaceAll(strings.Join(lines, "\n"), "\x00", ""), "\uFFFD")
+	_, err := f.Store.AppendTaskLog(ctx, store.AppendTaskLogParams{
+		TaskID: d.TaskID, Attempt: d.Attempt, Lines: strings.Count(body, "\n") + 1, Body: body,
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return ErrSuperseded
+	}
+	if err != nil {
+		return fmt.Errorf("write the log of task %s: %w", d.TaskID, store.AsFault(err))
+	}
+	f.Store.Publish(store.TaskTopic(d.TaskID))
+	return nil
+}
+
+// Ending is how an attempt ended.
+type Ending struct {
+	// Status is succeeded, failed, cancelled or waiting for approval.
+	Status store.TaskStatus
+	Error  string
+	State  []byte
+	// ChangeID names the destructive changes that wait for approval.
+	ChangeID string
+}
+
+// Finish ends an attempt: the state is stored, the task and its cluster get their status, and the
+// cluster's next task is delivered.
+func (f *Fleet) Finish(ctx context.Context, d Delivery, end Ending) error {
+	return f.Store.InTx(ctx, func(tx *store.Tx) error {
+		row, err := tx.Task(ctx, d.TaskID)
+		if err != nil {
+			return err
+		}
+		cluster, err := tx.ClusterForUpdate(ctx, row.Task.ClusterID)
+		if err != nil {
+			return err
+		}
+		task, err := held(ctx, tx, d)
+		if err != nil {
+			return err
+		}
+		if !CanBecome(task.Status, end.Status) {
+			return fault.New(fault.Conflict, "task.not_now")
+		}
+		if err := f.putState(ctx, tx, task, end.State, task.Phase); err != nil {
+			return err
+		}
+		task, err = tx.FinishTask(ctx, store.FinishTaskParams{
+			ID: d.TaskID, Attempt: d.Attempt, Status: end.Status, Error: end.Error, ChangeID: end.ChangeID,
+			Phases: conclude(task.Phases, end.Status == store.TaskSucceeded, f.Clock.Now()),
+		})
+		if err != nil {
+			return fmt.Errorf("finish task %s: %w", d.TaskID, err)
+		}
+		changedTask(tx, task)
+		if err := f.afterTask(ctx, tx, task, &cluster); err != nil {
+			return err
+		}
+		return f.deliverNext(ctx, tx, cluster)
+	})
+}
+
+// afterTask is what a cluster becomes when its task ended.
+func (f *Fleet) afterTask(ctx context.Context, tx *store.Tx, task store.Task, cluster *store.Cluster) error {
+	switch {
+	case task.Status == store.TaskWaitingApproval:
+		if err := tx.SetDestructiveChange(ctx, store.SetDestructiveChangeParams{ID: cluster.ID, DestructiveChangeID: task.ChangeID}); err != nil {
+			return err
+		}
+		return f.move(ctx, tx, cluster, store.ClusterDestructiveChanges)
+	case task.Status != store.TaskSucceeded:
+		return f.settle(ctx, tx, cluster, task.Kind)
+	case task.Kind == store.TaskDestroy || task.Kind == store.TaskAbort:
+		return f.archive(ctx, tx, cluster, store.ClusterDeleted, "")
+	case task.Kind == store.TaskCheck:
+		return tx.SetClusterChecked(ctx, cluster.ID)
+	}
+	if cluster.DestructiveChangeID != "" {
+		if err := tx.SetDestructiveChange(ctx, store.SetDestructiveChangeParams{ID: cluster.ID}); err != nil {
+			return err
+		}
+	}
+	applied := task.Revision
+	if err := tx.SetClusterApplied(ctx, store.SetClusterAppliedParams{ID: cluster.ID, AppliedRevision: &applied}); err != nil {
+		return err
+	}
+	cluster.WasCreated = true
+	deleting := cluster.Status == store.ClusterDelete
+	if err := f.move(ctx, tx, cluster, outcomes[task.Kind].done); err != nil {
+		return err
+	}
+	if cluster.Revision == applied || deleting {
+		return nil
+	}
+	// Somebody changed the configuration while the task ran.
+	_, err := f.start(ctx, tx, System, cluster, store.TaskConverge, "")
+	return err
+}
+
+// deliverNext hands out the cluster's next queued task, now that none runs.
+func (f *Fleet) deliverNext(ctx context.Context, tx *store.Tx, cluster store.Cluster) error {
+	next, err := tx.NextQueuedTask(ctx, cluster.ID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if next.Delivery != nil {
+		return nil
+	}
+	if status, moves := working[next.Kind]; moves {
+		if err := f.move(ctx, tx, &cluster, status); err != nil {
+			return err
+		}
+	}
+	return f.deliver(ctx, tx, next)
+}
+
+// HandBack queues the next attempt of a task whose worker shuts down at the end of a phase.
+func (f *Fleet) HandBack(ctx context.Context, d Delivery, state []byte) error {
+	return f.Store.InTx(ctx, func(tx *store.Tx) error {
+		task, err := held(ctx, tx, d)
+		if err != nil {
+			return err
+		}
+		if err := f.putState(ctx, tx, task, state, task.Phase); err != nil {
+			return err
+		}
+		_, err = f.nextAttempt(ctx, tx, task, task.ChangeID)
+		return err
+	})
+}

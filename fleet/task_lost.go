@@ -1,0 +1,103 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"commander/store"
+)
+
+// QuietTasks lists running tasks that have been silent for longer than the limit, by the
+// database's clock. Each is only a suspicion.
+func (f *Fleet) QuietTasks(ctx context.Context) ([]uuid.UUID, error) {
+	ids, err := f.Store.QuietTasks(ctx, f.quietLimit())
+	return ids, store.AsFault(err)
+}
+
+func (f *Fleet) quietLimit() time.Duration {
+	if f.QuietLimit > 0 {
+		return f.QuietLimit
+	}
+	return DefaultQuietLimit
+}
+
+// MarkLost looks at a suspected task again under lock and, when it is still silent, says so in its
+// log and marks it lost, or lost in a critical phase. It reports whether it did.
+func (f *Fleet) MarkLost(ctx context.Context, id uuid.UUID) (bool, error) {
+	marked := false
+	err := f.Store.InTx(ctx, func(tx *store.Tx) error {
+		marked = false
+		task, err := tx.QuietTaskForUpdate(ctx, store.QuietTaskForUpdateParams{ID: id, QuietLimit: f.quietLimit()})
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil // it spoke again, ended, or somebody else looks at it
+		}
+		if err != nil {
+			return err
+		}
+		status := store.TaskLost
+		if task.PhaseCritical {
+			status = store.TaskLostInCritical
+		}
+		line := fmt.Sprintf("Nothing has been heard of this task for %s: its worker or installer is gone. It counts as lost in phase %q.",
+			f.quietLimit(), task.Phase)
+		if _, err := tx.AppendTaskLog(ctx, store.AppendTaskLogParams{TaskID: id, Attempt: task.Attempt, Lines: 1, Body: line}); err != nil {
+			return fmt.Errorf("explain the loss of task %s: %w", id, err)
+		}
+		if task, err = tx.SetTaskStatus(ctx, store.SetTaskStatusParams{
+			ID: id, Status: status, Error: "task.lost", Phases: conclude(task.Phases, false, f.Clock.Now()),
+		}); err != nil {
+			return fmt.Errorf("mark task %s lost: %w", id, err)
+		}
+		cluster, err := tx.Cluster(ctx, task.ClusterID)
+		if err != nil {
+			return err
+		}
+		marked = true
+		changedTask(tx, task)
+		return f.settle(ctx, tx, &cluster, task.Kind)
+	})
+	return marked, err
+}
+
+// Redeliver hands out queued tasks whose delivery is missing or over: a worker that died before it
+// claimed one, or a crash between two steps.
+func (f *Fleet) Redeliver(ctx context.Context, grace time.Duration) (int, error) {
+	ids, err := f.Store.UndeliveredTasks(ctx, grace)
+	if err != nil {
+		return 0, store.AsFault(err)
+	}
+	redelivered := 0
+	for _, id := range ids {
+		err := f.Store.InTx(ctx, func(tx *store.Tx) error {
+			task, err := tx.TaskForUpdate(ctx, id)
+			if err != nil || task.Status != store.TaskQueued {
+				return err
+			}
+			redelivered++
+			_, err = f.nextAttempt(ctx, tx, task, task.ChangeID)
+			return err
+		})
+		if err != nil {
+			return redelivered, err
+		}
+	}
+	return redelivered, nil
+}
+
+// CleanTasks removes finished tasks that are older than the age, in batches, and reports how many.
+func (f *Fleet) CleanTasks(ctx context.Context, age time.Duration) (int64, error) {
+	const batch = 1000
+	var total int64
+	for {
+		removed, err := f.Store.DeleteOldTasks(ctx, store.DeleteOldTasksParams{OlderThan: age, Batch: batch})
+		total += removed
+		if err != nil || removed < batch {
+			return total, store.AsFault(err)
+		}
+	}
+}
