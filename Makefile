@@ -1,0 +1,76 @@
+# Everything that is done with this source tree, by name. `make` alone lists it.
+#
+# Results go to bin/ (our programs), .cache/ (programs that are not ours, built from source once)
+# and .demo/ (what a demo keeps). None of them is committed.
+
+PORT ?= 8443
+HOST ?= localhost
+
+# Our programs need no C library; building them without cgo also means without a C compiler.
+GO_BUILD = CGO_ENABLED=0 go build
+
+.DEFAULT_GOAL := help
+.PHONY: help demo demo-reset build assets lab test test/short test-deps generate verify lint e2e bench
+.DELETE_ON_ERROR:
+
+help: ## list what can be made
+	@awk -F ':.*## ' '/^[a-z\/0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+## To use
+
+demo: build ## set up and start everything on this machine (PORT=8443, HOST=localhost)
+	@exec bin/demo --port $(PORT) --host $(HOST)
+
+demo-reset: ## forget what the demo has kept: database, clusters, keys, certificates
+	@$(GO_BUILD) -o bin/demo ./cmd/demo
+	@exec bin/demo reset
+
+build: assets ## build our programs into bin/
+	@$(GO_BUILD) -o bin/ ./cmd/...
+
+assets: web/assets/node_modules/.package-lock.json ## bundle scripts and styles of the pages
+	@cd web/assets && npm run --silent build
+
+web/assets/node_modules/.package-lock.json: web/assets/package-lock.json
+	@cd web/assets && npm ci --silent
+	@touch $@
+
+lab: ## build etcd, Kubernetes and kwok from source (about ten minutes once)
+	@$(GO_BUILD) -o bin/lab ./cmd/lab
+	@bin/lab build
+
+## To change
+
+test: assets lab ## run every test (needs what test-deps installs)
+	@.ci/need
+	go vet ./...
+	go run ./internal/postgres/pgserve -- go test -race -shuffle on ./...
+
+test/short: assets ## run the tests that need no database and no cluster
+	go test -short ./views/... ./internal/config ./internal/run ./internal/telemetry ./internal/clock ./agents/agentapi ./agents/tunnel ./agents/dhctl/...
+
+test-deps: ## install on Debian what the tests need: C compiler, Chromium, Docker, PostgreSQL
+	.ci/install
+
+generate: .cache/bin/sqlc ## make generated code anew: pages, queries, protocols
+	go tool -modfile=tools.mod templ generate
+	.cache/bin/sqlc generate
+	sh agents/dhctl/dhctlpb/generate.sh
+	go generate ./store/...
+
+# sqlc has a C library inside and a slower replacement for it; the replacement builds everywhere.
+.cache/bin/sqlc: tools.mod
+	$(GO_BUILD) -modfile=tools.mod -trimpath -o $@ github.com/sqlc-dev/sqlc/cmd/sqlc
+
+verify: generate ## check that generated code is what its sources say, and the formatting
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }
+	git diff --exit-code -- '*_templ.go' '*.sql.go' '*_gen.go' '*_gen.txt' '*.pb.go'
+
+lint: ## run the linters of .golangci.yaml
+	go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.8.0 run
+
+e2e: build lab ## walk through the whole product in a real browser
+	go test -count=1 -v ./e2e/...
+
+bench: build lab ## measure the figures of bench/README.md
+	cd bench && go run .
