@@ -42,3 +42,14 @@ type Field struct {
 	Step        string // of a number; empty means any
 	Focus       bool   // the first field to be mended
 }
+
+// ID is the id of the control; its hint and its problem have ids of their own.
+func (f Field) ID() string { return "f-" + f.Name }
+
+func (f Field) hintID() string    { return f.ID() + "-hint" }
+func (f Field) problemID() string { return f.ID() + "-problem" }
+
+// span keeps the width of a field between one column and the whole row.
+func (f Field) span() string { return spans[min(max(f.Span, 1), len(spans))-1] }
+
+var spans = []string{"1", "2", "3", "4"}

@@ -1,0 +1,40 @@
+package clusters
+
+import (
+	"commander/views/i18n"
+	"commander/views/paths"
+	"commander/views/ui"
+)
+
+// The names by which the list can be sorted.
+const (
+	SortName    = "name"
+	SortStatus  = "status"
+	SortAgent   = "agent"
+	SortVersion = "version"
+	SortNodes   = "nodes"
+)
+
+// Columns are the heads of the cluster list as a query orders it.
+func Columns(slug string, q paths.Query) []ui.Column {
+	sortable := func(label i18n.Message, name string, c ui.Column) ui.Column {
+		c.Label = label
+		c.Href = paths.ClusterList(slug, q.SortedBy(name))
+		if q.Sort == name {
+			c.Order = "ascending"
+			if q.Descending {
+				c.Order = "descending"
+			}
+		}
+		return c
+	}
+	return []ui.Column{
+		sortable(i18n.M("clusters.column.name"), SortName, ui.Column{}),
+		sortable(i18n.M("clusters.column.status"), SortStatus, ui.Column{}),
+		{Label: i18n.M("clusters.column.configuration"), Priority: 2},
+		sortable(i18n.M("clusters.column.agent"), SortAgent, ui.Column{}),
+		sortable(i18n.M("clusters.column.version"), SortVersion, ui.Column{Priority: 3}),
+		sortable(i18n.M("clusters.column.nodes"), SortNodes, ui.Column{Number: true}),
+		{Label: i18n.M("clusters.column.task")},
+	}
+}

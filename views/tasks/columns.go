@@ -1,0 +1,18 @@
+package tasks
+
+import (
+	"commander/views/i18n"
+	"commander/views/ui"
+)
+
+// Columns are the heads of a task table, in the order of its cells.
+func Columns() []ui.Column {
+	return []ui.Column{
+		{Label: i18n.M("tasks.column.task")},
+		{Label: i18n.M("tasks.column.status")},
+		{Label: i18n.M("tasks.column.phase"), Priority: 2},
+		{Label: i18n.M("tasks.column.took"), Number: true},
+		{Label: i18n.M("tasks.column.actor"), Priority: 3},
+		{Label: i18n.M("tasks.column.created"), Number: true},
+	}
+}

@@ -1,0 +1,61 @@
+package ui
+
+import "github.com/a-h/templ"
+
+// Swap makes an element exchange one part of the page for the fragment it asks for, instead of
+// the whole of #main as navigation does.
+func Swap(target string) templ.Attributes {
+	return templ.Attributes{
+		"hx-target":     target,
+		"hx-swap":       "outerHTML",
+		"hx-select":     "unset",
+		"hx-select-oob": "unset",
+	}
+}
+
+// Explained ties a control to its hint and its problem, and marks it when there is one.
+func Explained(f Field) templ.Attributes {
+	attributes := templ.Attributes{}
+	ids := f.problemID()
+	if f.Hint != "" {
+		ids = f.hintID() + " " + ids
+	}
+	attributes["aria-describedby"] = ids
+	if !f.Problem.IsZero() {
+		attributes["aria-invalid"] = "true"
+	}
+	if f.Focus {
+		attributes["autofocus"] = true
+	}
+	if f.Locked {
+		attributes["readonly"] = true
+	}
+	return attributes
+}
+
+// Optional attributes of a number.
+func limits(f Field) templ.Attributes {
+	attributes := templ.Attributes{"step": "any"}
+	for name, value := range map[string]string{"min": f.Min, "max": f.Max, "step": f.Step} {
+		if value != "" {
+			attributes[name] = value
+		}
+	}
+	return attributes
+}
+
+// current marks the link to where the reader is.
+func current(here bool) templ.Attributes {
+	if !here {
+		return nil
+	}
+	return templ.Attributes{"aria-current": "page"}
+}
+
+// pressed marks the filter that is on.
+func pressed(on bool) templ.Attributes {
+	if !on {
+		return nil
+	}
+	return templ.Attributes{"aria-current": "true"}
+}
