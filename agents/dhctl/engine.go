@@ -49,10 +49,10 @@ type Engine interface {
 }
 
 // engine finds the engine for a kind of cluster.
-func (s *Server) engine(kind string) (Engine, error) {
-	if e, ok := s.Engines[kind]; ok {
+func engine(engines map[string]Engine, kind string) (Engine, error) {
+	if e, ok := engines[kind]; ok {
 		return e, nil
 	}
-	known := strings.Join(slices.Sorted(maps.Keys(s.Engines)), ", ")
+	known := strings.Join(slices.Sorted(maps.Keys(engines)), ", ")
 	return nil, fmt.Errorf("clusters of kind %s are not supported yet (supported: %s)", kind, known)
 }

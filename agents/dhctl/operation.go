@@ -97,7 +97,7 @@ func (s *Server) begin(ctx context.Context, t speaker, r request) (*operation, f
 	if err != nil {
 		return nil, nil, err
 	}
-	if o.engine, err = s.engine(cluster.Provider()); err != nil {
+	if o.engine, err = engine(s.Engines, cluster.Provider()); err != nil {
 		return nil, nil, err
 	}
 	if o.resourcesTimeout, err = timeout("resources_timeout", r.options.GetResourcesTimeout()); err != nil {

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 )
@@ -74,15 +73,6 @@ func ParseConnection(text string, strict, needHost bool) (Connection, error) {
 		all = append(all, errors.New("SSHConfig: required when there are hosts"))
 	}
 	return c, errors.Join(all...)
-}
-
-// JSON is the connection as one JSON object.
-func (c Connection) JSON() (string, error) {
-	raw, err := json.Marshal(c)
-	if err != nil {
-		return "", fmt.Errorf("encode connection: %w", err)
-	}
-	return string(raw), nil
 }
 
 func (c *SSHConfig) check() error {

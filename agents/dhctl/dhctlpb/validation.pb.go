@@ -686,7 +686,8 @@ func (x *ValidateProviderSpecificClusterConfigResponse) GetErr() string {
 
 type ValidateChangesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The last phase that was completed; empty before the first.
+	// The phase that the cluster is in or will begin with; empty for a complete cluster.
+	// While it is BaseInfra nothing is built, so that everything may change.
 	Phase     string           `protobuf:"bytes,1,opt,name=phase,proto3" json:"phase,omitempty"`
 	OldConfig string           `protobuf:"bytes,2,opt,name=old_config,json=oldConfig,proto3" json:"old_config,omitempty"`
 	NewConfig string           `protobuf:"bytes,3,opt,name=new_config,json=newConfig,proto3" json:"new_config,omitempty"`
