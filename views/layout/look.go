@@ -2,6 +2,7 @@ package layout
 
 import (
 	"context"
+	"time"
 
 	"github.com/a-h/templ"
 
@@ -20,9 +21,12 @@ func look(l Look) templ.Attributes {
 	return attributes
 }
 
-// units hands the words of relative times to the browser, which counts on where the server stopped.
+// units hands the words of relative times to the browser, which counts on where the server stopped, and tells it the server's time.
 func units(ctx context.Context) templ.Attributes {
-	attributes := templ.Attributes{"data-ago": i18n.T(ctx, "time.ago")}
+	attributes := templ.Attributes{
+		"data-ago": i18n.T(ctx, "time.ago"),
+		"data-now": i18n.Now(ctx).UTC().Format(time.RFC3339),
+	}
 	for _, unit := range []string{"s", "min", "h", "d"} {
 		attributes["data-unit-"+unit] = i18n.T(ctx, "unit."+unit)
 	}

@@ -1,0 +1,29 @@
+// Forms: a preview that arrives while typing touches nothing that is being typed.
+
+// A problem that came with a preview also marks its control.
+document.addEventListener("htmx:oobAfterSwap", (event) => {
+  const problem = event.target.closest?.("[data-problem-of]");
+  if (!problem) return;
+  const control = document.getElementById(problem.dataset.problemOf);
+  if (problem.textContent.trim()) control?.setAttribute("aria-invalid", "true");
+  else control?.removeAttribute("aria-invalid");
+});
+
+// What is folded and where it is scrolled to stays so.
+let kept;
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const target = event.detail.target;
+  kept = target?.matches?.("[data-keep-scroll]")
+    ? [...target.querySelectorAll("details")].map((d) => ({ open: d.open, at: d.querySelector("pre")?.scrollTop ?? 0 }))
+    : undefined;
+});
+document.addEventListener("htmx:afterSwap", () => {
+  if (!kept) return;
+  document.querySelectorAll("[data-keep-scroll] details").forEach((d, i) => {
+    if (!kept[i]) return;
+    d.open = kept[i].open;
+    const pre = d.querySelector("pre");
+    if (pre) pre.scrollTop = kept[i].at;
+  });
+  kept = undefined;
+});

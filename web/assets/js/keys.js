@@ -1,0 +1,41 @@
+// The keyboard: "g" and a letter goes somewhere, "c" creates, "/" filters, "?" lists the keys.
+const wait = 1000; // milliseconds in which the letter after "g" has to come
+let going = 0;
+
+const typing = (element) => element?.closest?.("input, textarea, select, [contenteditable]");
+const press = (selector) => {
+  const element = document.querySelector(selector);
+  element?.click();
+  return Boolean(element);
+};
+
+function handle(key) {
+  if (performance.now() < going) {
+    going = 0;
+    return press(`[data-go="${CSS.escape(key)}"]`);
+  }
+  switch (key) {
+    case "g":
+      going = performance.now() + wait;
+      return true;
+    case "c":
+      return press("[data-create]");
+    case "/": {
+      const filter = document.querySelector("[data-filter]");
+      filter?.focus();
+      filter?.select();
+      return Boolean(filter);
+    }
+    case "?":
+      document.getElementById("keys")?.showModal();
+      return true;
+    default:
+      return false;
+  }
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
+  if (document.querySelector("dialog[open]")) return;
+  if (handle(event.key)) event.preventDefault();
+});
