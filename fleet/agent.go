@@ -54,8 +54,8 @@ type AgentConfiguration struct {
 	Groups   []store.RenderedGroup
 }
 
-// AgentConfiguration opens the wanted resource groups of a cluster. The agent does not wait for
-// changes of the infrastructure.
+// AgentConfiguration opens the wanted resource groups of a cluster, after the one of Commander's
+// own. The agent does not wait for changes of the infrastructure.
 func (f *Fleet) AgentConfiguration(ctx context.Context, clusterID uuid.UUID) (AgentConfiguration, error) {
 	cluster, err := f.Store.Cluster(ctx, clusterID)
 	if err != nil {
@@ -65,7 +65,8 @@ func (f *Fleet) AgentConfiguration(ctx context.Context, clusterID uuid.UUID) (Ag
 	if err != nil {
 		return AgentConfiguration{}, err
 	}
-	out := AgentConfiguration{Revision: cluster.Revision, Groups: wanted.Rendering.Real.Groups}
+	groups := append([]store.RenderedGroup{accessGroup()}, wanted.Rendering.Real.Groups...)
+	out := AgentConfiguration{Revision: cluster.Revision, Groups: groups}
 	out.ETag, err = etag(out.Groups)
 	return out, err
 }
