@@ -150,9 +150,9 @@ func (c *converge) configure(ctx context.Context) error {
 	if err := c.adopt(ctx); err != nil {
 		return err
 	}
-	beside, err := config.ParseResources(c.provider, false)
+	agent, err := config.FindAgent(c.cluster)
 	if err == nil {
-		err = c.ensureAgent(ctx, beside.Agent)
+		err = c.ensureAgent(ctx, agent)
 	}
 	if err != nil {
 		return err

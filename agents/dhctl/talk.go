@@ -52,7 +52,8 @@ type wire[Start any] struct {
 type talk[Start any] struct {
 	wire wire[Start]
 	log  *slog.Logger
-	stop context.CancelCauseFunc
+	// hangUp ends the conversation, cancel only the operation.
+	hangUp, cancel context.CancelCauseFunc
 
 	mu  sync.Mutex // guards now
 	now moment
@@ -60,19 +61,21 @@ type talk[Start any] struct {
 	say     sync.Mutex // one message at a time
 	starts  chan *Start
 	answers chan answer
-	ended   chan error // why listening ended; nil for a proper end
+	ended   chan struct{} // closed when the caller closed its side after the result
 }
 
 // converse leads one conversation to its end. It returns nil when the caller closed its side
 // after the result.
 func converse[Start any](ctx context.Context, s *Server, w wire[Start], operate func(context.Context, *talk[Start], *Start) outcome) error {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
+	ctx, hangUp := context.WithCancelCause(ctx)
+	defer hangUp(nil)
+	work, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	t := &talk[Start]{
-		wire: w, log: s.Log, stop: stop, now: initial,
-		starts: make(chan *Start, 1), answers: make(chan answer, 1), ended: make(chan error, 1),
+		wire: w, log: s.Log, hangUp: hangUp, cancel: cancel, now: initial,
+		starts: make(chan *Start, 1), answers: make(chan answer, 1), ended: make(chan struct{}),
 	}
-	quiet := newSilence(s.Silence, func() { stop(errSilent) })
+	quiet := newSilence(s.Silence, func() { hangUp(errSilent) })
 	defer quiet.end()
 	go t.listen(quiet)
 
@@ -82,7 +85,7 @@ func converse[Start any](ctx context.Context, s *Server, w wire[Start], operate 
 	case <-ctx.Done():
 		return ended(ctx)
 	}
-	out := operate(ctx, t, start)
+	out := operate(work, t, start)
 	t.move(operated)
 	t.say.Lock()
 	err := w.result(out)
@@ -91,8 +94,8 @@ func converse[Start any](ctx context.Context, s *Server, w wire[Start], operate 
 		return err
 	}
 	select {
-	case err := <-t.ended:
-		return err
+	case <-t.ended:
+		return nil
 	case <-ctx.Done():
 		return ended(ctx)
 	}
@@ -104,10 +107,10 @@ func (t *talk[Start]) listen(quiet *silence) {
 		m, err := t.wire.recv()
 		if err != nil {
 			if errors.Is(err, io.EOF) && t.at() == finished {
-				t.ended <- nil
+				close(t.ended)
 				return
 			}
-			t.stop(errGone)
+			t.hangUp(errGone)
 			return
 		}
 		quiet.heard()
@@ -117,7 +120,7 @@ func (t *talk[Start]) listen(quiet *silence) {
 		case m.answer != nil && t.move(gotContinue):
 			t.answers <- *m.answer
 		case m.cancel && t.move(gotCancel):
-			t.stop(errCancelled)
+			t.cancel(errCancelled)
 		}
 	}
 }

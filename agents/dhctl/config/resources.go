@@ -51,6 +51,21 @@ func ParseResources(text string, strict bool) (Resources, error) {
 	return r, errors.Join(all...)
 }
 
+// FindAgent looks for the agent's document among others; nil means that there is none.
+func FindAgent(text string) (*Agent, error) {
+	docs, err := Documents(text)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range docs {
+		if d.Kind == agentKind && d.Name == agentName {
+			agent, err := parseAgent(d, true)
+			return agent, wrap(agentKind+" "+agentName, err)
+		}
+	}
+	return nil, nil
+}
+
 func parseAgent(d Document, strict bool) (*Agent, error) {
 	var c struct {
 		APIVersion string         `json:"apiVersion"`
