@@ -41,7 +41,8 @@ func (d *demo) commanderArguments() []string {
 func (d *demo) labArguments() []string {
 	return []string{
 		"serve", "--socket=" + d.labSocket(), "--dir=" + d.path("lab"), "--cache=" + d.cache,
-		"--agent-binary=" + d.ours("commander-agent"),
+		"--source=" + d.labSource, "--agent-binary=" + d.ours("commander-agent"),
+		"--stop-clusters", // they come back with their data on the next start
 	}
 }
 

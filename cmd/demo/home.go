@@ -19,11 +19,14 @@ type home struct {
 	cache string
 	bin   string // our programs
 	lock  *os.File
+
+	// Folders of the source tree with the modules of programs that are not ours.
+	demoSource, labSource string
 }
 
 func newHome(dir, cache, bin string) (*home, error) {
-	h := &home{dir: dir, cache: cache, bin: bin}
-	for _, path := range []*string{&h.dir, &h.cache, &h.bin} {
+	h := &home{dir: dir, cache: cache, bin: bin, demoSource: "cmd/demo", labSource: "agents/lab"}
+	for _, path := range []*string{&h.dir, &h.cache, &h.bin, &h.demoSource, &h.labSource} {
 		absolute, err := filepath.Abs(*path)
 		if err != nil {
 			return nil, fmt.Errorf("find folder: %w", err)

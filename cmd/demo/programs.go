@@ -29,12 +29,8 @@ func (h *home) needOurs() error {
 
 // foreign finds or builds what is not ours, telling how far it is.
 func (h *home) foreign(ctx context.Context, say func(string, ...any)) (foreignPrograms, error) {
-	source, err := filepath.Abs("cmd/demo")
-	if err != nil {
-		return foreignPrograms{}, fmt.Errorf("find source: %w", err)
-	}
 	tell := func(line string) { say("%s", line) }
-	target, err := dexTarget(source)
+	target, err := dexTarget(h.demoSource)
 	if err != nil {
 		return foreignPrograms{}, err
 	}
@@ -42,10 +38,10 @@ func (h *home) foreign(ctx context.Context, say func(string, ...any)) (foreignPr
 		return foreignPrograms{}, err
 	}
 	var p foreignPrograms
-	if p.dex, err = (build.Builder{Cache: h.cache, Source: source, Log: tell}).Build(ctx, target); err != nil {
+	if p.dex, err = (build.Builder{Cache: h.cache, Source: h.demoSource, Log: tell}).Build(ctx, target); err != nil {
 		return p, err
 	}
-	lab := build.Builder{Cache: h.cache, Source: filepath.Join(source, "../../agents/lab"), Log: tell}
+	lab := build.Builder{Cache: h.cache, Source: h.labSource, Log: tell}
 	minor := build.Minors()[0]
 	if _, err := lab.Ensure(ctx, minor); err != nil {
 		return p, err
