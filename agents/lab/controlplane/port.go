@@ -40,7 +40,9 @@ func (p *Ports) choose(owner string, remembered int, free func(int) bool) (int, 
 		if other, taken := p.owners[port]; taken && other != owner || !free(port) {
 			return false
 		}
-		delete(p.owners, remembered)
+		if p.owners[remembered] == owner {
+			delete(p.owners, remembered)
+		}
 		p.owners[port] = owner
 		return true
 	}

@@ -27,6 +27,9 @@ type handle struct {
 
 // watch opens a handle to a process that must be the one of the identity.
 func watch(id Identity) (*handle, error) {
+	if id.PID <= 0 { // a record that names nobody
+		return nil, fmt.Errorf("watch process %d: %w", id.PID, fs.ErrNotExist)
+	}
 	fd, err := unix.PidfdOpen(id.PID, unix.PIDFD_NONBLOCK)
 	if errors.Is(err, unix.ESRCH) {
 		return nil, fmt.Errorf("watch process %d: %w", id.PID, fs.ErrNotExist)
