@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -215,6 +216,10 @@ type Ending struct {
 	State  []byte
 	// ChangeID names the destructive changes that wait for approval.
 	ChangeID string
+	// Result is what the installer found, as JSON; nil for nothing.
+	Result json.RawMessage
+	// OutOfSync says that a check found a difference.
+	OutOfSync bool
 }
 
 // Finish ends an attempt: the state is stored, the task and its cluster get their status, and the
@@ -241,17 +246,30 @@ func (f *Fleet) Finish(ctx context.Context, d Delivery, end Ending) error {
 		}
 		task, err = tx.FinishTask(ctx, store.FinishTaskParams{
 			ID: d.TaskID, Attempt: d.Attempt, Status: end.Status, Error: end.Error, ChangeID: end.ChangeID,
+			Result: resultOf(end),
 			Phases: conclude(task.Phases, end.Status == store.TaskSucceeded, f.Clock.Now()),
 		})
 		if err != nil {
 			return fmt.Errorf("finish task %s: %w", d.TaskID, err)
 		}
 		changedTask(tx, task)
-		if err := f.afterTask(ctx, tx, task, &cluster); err != nil {
+		if task.Kind == store.TaskCheck {
+			err = f.afterCheck(ctx, tx, task, &cluster, end.OutOfSync)
+		} else {
+			err = f.afterTask(ctx, tx, task, &cluster)
+		}
+		if err != nil {
 			return err
 		}
 		return f.deliverNext(ctx, tx, cluster)
 	})
+}
+
+func resultOf(end Ending) json.RawMessage {
+	if end.Result == nil {
+		return json.RawMessage("{}")
+	}
+	return end.Result
 }
 
 // afterTask is what a cluster becomes when its task ended.
@@ -266,8 +284,6 @@ func (f *Fleet) afterTask(ctx context.Context, tx *store.Tx, task store.Task, cl
 		return f.settle(ctx, tx, cluster, task.Kind)
 	case task.Kind == store.TaskDestroy || task.Kind == store.TaskAbort:
 		return f.archive(ctx, tx, cluster, store.ClusterDeleted, "")
-	case task.Kind == store.TaskCheck:
-		return tx.SetClusterChecked(ctx, cluster.ID)
 	}
 	if cluster.DestructiveChangeID != "" {
 		if err := tx.SetDestructiveChange(ctx, store.SetDestructiveChangeParams{ID: cluster.ID}); err != nil {

@@ -141,3 +141,13 @@ func (f *Fleet) Grant(ctx context.Context, issuer, subject string, workspaceID *
 		})
 	})
 }
+
+// CleanSessions removes sessions and kubeconfig tokens that are over, and reports how many.
+func (f *Fleet) CleanSessions(ctx context.Context) (int64, error) {
+	sessions, err := f.Store.DeleteExpiredSessions(ctx)
+	if err != nil {
+		return 0, store.AsFault(err)
+	}
+	tokens, err := f.Store.DeleteExpiredKubeTokens(ctx)
+	return sessions + tokens, store.AsFault(err)
+}

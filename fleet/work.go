@@ -19,6 +19,9 @@ type Delivery struct {
 	Attempt int       `json:"attempt"`
 }
 
+// Of is the delivery itself, for whoever works on all kinds alike.
+func (d Delivery) Of() Delivery { return d }
+
 // BootstrapArgs and the other args deliver one kind of task each.
 type (
 	BootstrapArgs struct{ Delivery }

@@ -224,6 +224,7 @@ create table tasks (
     stop_requested  boolean not null default false,
     error           text not null default '',
     change_id       text not null default '', -- approved, or asking for approval
+    result          jsonb not null default '{}', -- what the installer found, as it says it
     created_by      text not null,
     created_at      timestamptz not null default now(),
     changed_at      timestamptz not null default now(),

@@ -396,6 +396,37 @@ func (q *Queries) ClusterStatusCounts(ctx context.Context, workspaceID uuid.UUID
 	return items, nil
 }
 
+const clustersDueForCheck = `-- name: ClustersDueForCheck :many
+select c.id from clusters c
+where c.archived_at is null and c.was_created and c.status in ('in_sync', 'unknown', 'synchronization_failure')
+  and (c.checked_at is null or c.checked_at < now() - make_interval(mins => c.check_interval_minutes))
+  and not exists (select 1 from tasks t where t.cluster_id = c.id and t.status in ('queued', 'running', 'waiting_approval', 'lost', 'lost_in_critical'))
+order by c.checked_at nulls first
+limit $1::integer
+`
+
+// Installed clusters whose last check is older than their interval and on which nothing is done,
+// the longest waiting first.
+func (q *Queries) ClustersDueForCheck(ctx context.Context, batch int) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, clustersDueForCheck, batch)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []uuid.UUID{}
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const connectedClusterIDs = `-- name: ConnectedClusterIDs :many
 select c.id from clusters c
 where c.archived_at is null

@@ -236,6 +236,7 @@ type Task struct {
 	StopRequested bool
 	Error         string
 	ChangeID      string
+	Result        json.RawMessage
 	CreatedBy     string
 	CreatedAt     time.Time
 	ChangedAt     time.Time

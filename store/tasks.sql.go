@@ -7,13 +7,14 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/google/uuid"
 	"time"
 )
 
 const activeTasks = `-- name: ActiveTasks :many
-select id, workspace_id, cluster_id, kind, status, priority, revision, attempt, delivery, worker, phase, sub_phase, phase_critical, progress, phases, stop_requested, error, change_id, created_by, created_at, changed_at, started_at, heartbeat_at, finished_at from tasks
+select id, workspace_id, cluster_id, kind, status, priority, revision, attempt, delivery, worker, phase, sub_phase, phase_critical, progress, phases, stop_requested, error, change_id, result, created_by, created_at, changed_at, started_at, heartbeat_at, finished_at from tasks
 where cluster_id = $1 and status in ('queued', 'running', 'waiting_approval', 'lost', 'lost_in_critical')
 order by (status = 'running') desc, priority, created_at
 `
@@ -47,6 +48,7 @@ func (q *Queries) ActiveTasks(ctx context.Context, clusterID uuid.UUID) ([]Task,
 			&i.StopRequested,
 			&i.Error,
 			&i.ChangeID,
+			&i.Result,
 			&i.CreatedBy,
 			&i.CreatedAt,
 			&i.ChangedAt,
@@ -153,7 +155,7 @@ update tasks
 set status = 'running', worker = $1, revision = $2, started_at = coalesce(started_at, now()), heartbeat_at = now(),
     finished_at = null, error = '', changed_at = now()
 where id = $3 and attempt = $4 and status = 'queued'
-returning id, workspace_id, cluster_id, kind, status, priority, revision, attempt, delivery, worker, phase, sub_phase, phase_critical, progress, phases, stop_requested, error, change_id, created_by, created_at, changed_at, started_at, heartbeat_at, finished_at
+returning id, workspace_id, cluster_id, kind, status, priority, revision, attempt, delivery, worker, phase, sub_phase, phase_critical, progress, phases, stop_requested, error, change_id, result, created_by, created_at, changed_at, started_at, heartbeat_at, finished_at
 `
 
 type ClaimTaskParams struct {
@@ -191,6 +193,7 @@ func (q *Queries) ClaimTask(ctx context.Context, arg ClaimTaskParams) (Task, err
 		&i.StopRequested,
 		&i.Error,
 		&i.ChangeID,
+		&i.Result,
 		&i.CreatedBy,
 		&i.CreatedAt,
 		&i.ChangedAt,
@@ -220,12 +223,27 @@ func (q *Queries) DeleteOldTasks(ctx context.Context, arg DeleteOldTasksParams) 
 	return result.RowsAffected(), nil
 }
 
+const deleteOlderChecks = `-- name: DeleteOlderChecks :exec
+delete from tasks where cluster_id = $1 and kind = 'check' and id <> $2 and status in ('succeeded', 'failed', 'cancelled')
+`
+
+type DeleteOlderChecksParams struct {
+	ClusterID uuid.UUID
+	ID        uuid.UUID
+}
+
+// A check that is over replaces the ones before it.
+func (q *Queries) DeleteOlderChecks(ctx context.Context, arg DeleteOlderChecksParams) error {
+	_, err := q.db.Exec(ctx, deleteOlderChecks, arg.ClusterID, arg.ID)
+	return err
+}
+
 const finishTask = `-- name: FinishTask :one
 update tasks
 set status = $1, error = $2, progress = case when $1::text = 'succeeded' then 1 else progress end,
-    phases = $3, change_id = $4, finished_at = now(), changed_at = now()
-where id = $5 and attempt = $6 and status = 'running'
-returning id, workspace_id, cluster_id, kind, status, priority, revision, attempt, delivery, worker, phase, sub_phase, phase_critical, progress, phases, stop_requested, error, change_id, created_by, created_at, changed_at, started_at, heartbeat_at, finished_at
+    phases = $3, change_id = $4, result = $5, finished_at = now(), changed_at = now()
+where id = $6 and attempt = $7 and status = 'running'
+returning id, workspace_id, cluster_id, kind, status, priority, revision, attempt, delivery, worker, phase, sub_phase, phase_critical, progress, phases, stop_requested, error, change_id, result, created_by, created_at, changed_at, started_at, heartbeat_at, finished_at
 `
 
 type FinishTaskParams struct {
@@ -233,6 +251,7 @@ type FinishTaskParams struct {
 	Error    string
 	Phases   Phases
 	ChangeID string
+	Result   json.RawMessage
 	ID       uuid.UUID
 	Attempt  int
 }
@@ -243,6 +262,7 @@ func (q *Queries) FinishTask(ctx context.Context, arg FinishTaskParams) (Task, e
 		arg.Error,
 		arg.Phases,
 		arg.ChangeID,
+		arg.Result,
 		arg.ID,
 		arg.Attempt,
 	)
@@ -266,6 +286,7 @@ func (q *Queries) FinishTask(ctx context.Context, arg FinishTaskParams) (Task, e
 		&i.StopRequested,
 		&i.Error,
 		&i.ChangeID,
+		&i.Result,
 		&i.CreatedBy,
 		&i.CreatedAt,
 		&i.ChangedAt,
@@ -278,7 +299,7 @@ func (q *Queries) FinishTask(ctx context.Context, arg FinishTaskParams) (Task, e
 
 const insertTask = `-- name: InsertTask :one
 insert into tasks (workspace_id, cluster_id, kind, priority, revision, change_id, created_by)
-values ($1, $2, $3, $4, $5, $6, $7) returning id, workspace_id, cluster_id, kind, status, priority, revision, attempt, delivery, worker, phase, sub_phase, phase_critical, progress, phases, stop_requested, error, change_id, created_by, created_at, changed_at, started_at, heartbeat_at, finished_at
+values ($1, $2, $3, $4, $5, $6, $7) returning id, workspace_id, cluster_id, kind, status, priority, revision, attempt, delivery, worker, phase, sub_phase, phase_critical, progress, phases, stop_requested, error, change_id, result, created_by, created_at, changed_at, started_at, heartbeat_at, finished_at
 `
 
 type InsertTaskParams struct {
@@ -321,6 +342,7 @@ func (q *Queries) InsertTask(ctx context.Context, arg InsertTaskParams) (Task, e
 		&i.StopRequested,
 		&i.Error,
 		&i.ChangeID,
+		&i.Result,
 		&i.CreatedBy,
 		&i.CreatedAt,
 		&i.ChangedAt,
@@ -332,7 +354,7 @@ func (q *Queries) InsertTask(ctx context.Context, arg InsertTaskParams) (Task, e
 }
 
 const nextQueuedTask = `-- name: NextQueuedTask :one
-select id, workspace_id, cluster_id, kind, status, priority, revision, attempt, delivery, worker, phase, sub_phase, phase_critical, progress, phases, stop_requested, error, change_id, created_by, created_at, changed_at, started_at, heartbeat_at, finished_at from tasks where cluster_id = $1 and status = 'queued' order by priority, created_at limit 1 for update
+select id, workspace_id, cluster_id, kind, status, priority, revision, attempt, delivery, worker, phase, sub_phase, phase_critical, progress, phases, stop_requested, error, change_id, result, created_by, created_at, changed_at, started_at, heartbeat_at, finished_at from tasks where cluster_id = $1 and status = 'queued' order by priority, created_at limit 1 for update
 `
 
 func (q *Queries) NextQueuedTask(ctx context.Context, clusterID uuid.UUID) (Task, error) {
@@ -357,6 +379,7 @@ func (q *Queries) NextQueuedTask(ctx context.Context, clusterID uuid.UUID) (Task
 		&i.StopRequested,
 		&i.Error,
 		&i.ChangeID,
+		&i.Result,
 		&i.CreatedBy,
 		&i.CreatedAt,
 		&i.ChangedAt,
@@ -368,7 +391,7 @@ func (q *Queries) NextQueuedTask(ctx context.Context, clusterID uuid.UUID) (Task
 }
 
 const quietTaskForUpdate = `-- name: QuietTaskForUpdate :one
-select id, workspace_id, cluster_id, kind, status, priority, revision, attempt, delivery, worker, phase, sub_phase, phase_critical, progress, phases, stop_requested, error, change_id, created_by, created_at, changed_at, started_at, heartbeat_at, finished_at from tasks
+select id, workspace_id, cluster_id, kind, status, priority, revision, attempt, delivery, worker, phase, sub_phase, phase_critical, progress, phases, stop_requested, error, change_id, result, created_by, created_at, changed_at, started_at, heartbeat_at, finished_at from tasks
 where id = $1 and status = 'running' and heartbeat_at < now() - $2::interval
 for update skip locked
 `
@@ -400,6 +423,7 @@ func (q *Queries) QuietTaskForUpdate(ctx context.Context, arg QuietTaskForUpdate
 		&i.StopRequested,
 		&i.Error,
 		&i.ChangeID,
+		&i.Result,
 		&i.CreatedBy,
 		&i.CreatedAt,
 		&i.ChangedAt,
@@ -452,7 +476,7 @@ update tasks
 set status = 'queued', attempt = attempt + 1, worker = '', delivery = null, heartbeat_at = null, finished_at = null,
     stop_requested = false, error = '', phases = $1, change_id = $2, changed_at = now()
 where id = $3
-returning id, workspace_id, cluster_id, kind, status, priority, revision, attempt, delivery, worker, phase, sub_phase, phase_critical, progress, phases, stop_requested, error, change_id, created_by, created_at, changed_at, started_at, heartbeat_at, finished_at
+returning id, workspace_id, cluster_id, kind, status, priority, revision, attempt, delivery, worker, phase, sub_phase, phase_critical, progress, phases, stop_requested, error, change_id, result, created_by, created_at, changed_at, started_at, heartbeat_at, finished_at
 `
 
 type RequeueTaskParams struct {
@@ -484,6 +508,7 @@ func (q *Queries) RequeueTask(ctx context.Context, arg RequeueTaskParams) (Task,
 		&i.StopRequested,
 		&i.Error,
 		&i.ChangeID,
+		&i.Result,
 		&i.CreatedBy,
 		&i.CreatedAt,
 		&i.ChangedAt,
@@ -573,7 +598,7 @@ update tasks
 set status = $1, error = $2,
     finished_at = case when $1::text in ('succeeded', 'failed', 'cancelled', 'lost', 'lost_in_critical') then now() else finished_at end,
     phases = $3, changed_at = now()
-where id = $4 returning id, workspace_id, cluster_id, kind, status, priority, revision, attempt, delivery, worker, phase, sub_phase, phase_critical, progress, phases, stop_requested, error, change_id, created_by, created_at, changed_at, started_at, heartbeat_at, finished_at
+where id = $4 returning id, workspace_id, cluster_id, kind, status, priority, revision, attempt, delivery, worker, phase, sub_phase, phase_critical, progress, phases, stop_requested, error, change_id, result, created_by, created_at, changed_at, started_at, heartbeat_at, finished_at
 `
 
 type SetTaskStatusParams struct {
@@ -610,6 +635,7 @@ func (q *Queries) SetTaskStatus(ctx context.Context, arg SetTaskStatusParams) (T
 		&i.StopRequested,
 		&i.Error,
 		&i.ChangeID,
+		&i.Result,
 		&i.CreatedBy,
 		&i.CreatedAt,
 		&i.ChangedAt,
@@ -621,7 +647,7 @@ func (q *Queries) SetTaskStatus(ctx context.Context, arg SetTaskStatusParams) (T
 }
 
 const task = `-- name: Task :one
-select tasks.id, tasks.workspace_id, tasks.cluster_id, tasks.kind, tasks.status, tasks.priority, tasks.revision, tasks.attempt, tasks.delivery, tasks.worker, tasks.phase, tasks.sub_phase, tasks.phase_critical, tasks.progress, tasks.phases, tasks.stop_requested, tasks.error, tasks.change_id, tasks.created_by, tasks.created_at, tasks.changed_at, tasks.started_at, tasks.heartbeat_at, tasks.finished_at, clusters.name as cluster_name
+select tasks.id, tasks.workspace_id, tasks.cluster_id, tasks.kind, tasks.status, tasks.priority, tasks.revision, tasks.attempt, tasks.delivery, tasks.worker, tasks.phase, tasks.sub_phase, tasks.phase_critical, tasks.progress, tasks.phases, tasks.stop_requested, tasks.error, tasks.change_id, tasks.result, tasks.created_by, tasks.created_at, tasks.changed_at, tasks.started_at, tasks.heartbeat_at, tasks.finished_at, clusters.name as cluster_name
 from tasks join clusters on clusters.id = tasks.cluster_id where tasks.id = $1
 `
 
@@ -652,6 +678,7 @@ func (q *Queries) Task(ctx context.Context, id uuid.UUID) (TaskRow, error) {
 		&i.Task.StopRequested,
 		&i.Task.Error,
 		&i.Task.ChangeID,
+		&i.Task.Result,
 		&i.Task.CreatedBy,
 		&i.Task.CreatedAt,
 		&i.Task.ChangedAt,
@@ -664,7 +691,7 @@ func (q *Queries) Task(ctx context.Context, id uuid.UUID) (TaskRow, error) {
 }
 
 const taskForUpdate = `-- name: TaskForUpdate :one
-select id, workspace_id, cluster_id, kind, status, priority, revision, attempt, delivery, worker, phase, sub_phase, phase_critical, progress, phases, stop_requested, error, change_id, created_by, created_at, changed_at, started_at, heartbeat_at, finished_at from tasks where id = $1 for update
+select id, workspace_id, cluster_id, kind, status, priority, revision, attempt, delivery, worker, phase, sub_phase, phase_critical, progress, phases, stop_requested, error, change_id, result, created_by, created_at, changed_at, started_at, heartbeat_at, finished_at from tasks where id = $1 for update
 `
 
 func (q *Queries) TaskForUpdate(ctx context.Context, id uuid.UUID) (Task, error) {
@@ -689,6 +716,7 @@ func (q *Queries) TaskForUpdate(ctx context.Context, id uuid.UUID) (Task, error)
 		&i.StopRequested,
 		&i.Error,
 		&i.ChangeID,
+		&i.Result,
 		&i.CreatedBy,
 		&i.CreatedAt,
 		&i.ChangedAt,
@@ -738,7 +766,7 @@ func (q *Queries) TaskLog(ctx context.Context, arg TaskLogParams) ([]TaskLog, er
 }
 
 const taskRows = `-- name: TaskRows :many
-select tasks.id, tasks.workspace_id, tasks.cluster_id, tasks.kind, tasks.status, tasks.priority, tasks.revision, tasks.attempt, tasks.delivery, tasks.worker, tasks.phase, tasks.sub_phase, tasks.phase_critical, tasks.progress, tasks.phases, tasks.stop_requested, tasks.error, tasks.change_id, tasks.created_by, tasks.created_at, tasks.changed_at, tasks.started_at, tasks.heartbeat_at, tasks.finished_at, clusters.name as cluster_name
+select tasks.id, tasks.workspace_id, tasks.cluster_id, tasks.kind, tasks.status, tasks.priority, tasks.revision, tasks.attempt, tasks.delivery, tasks.worker, tasks.phase, tasks.sub_phase, tasks.phase_critical, tasks.progress, tasks.phases, tasks.stop_requested, tasks.error, tasks.change_id, tasks.result, tasks.created_by, tasks.created_at, tasks.changed_at, tasks.started_at, tasks.heartbeat_at, tasks.finished_at, clusters.name as cluster_name
 from tasks join clusters on clusters.id = tasks.cluster_id
 where tasks.workspace_id = $1
   and (cardinality($2::text[]) = 0 or tasks.status = any($2::text[]))
@@ -791,6 +819,7 @@ func (q *Queries) TaskRows(ctx context.Context, arg TaskRowsParams) ([]TaskRowsR
 			&i.Task.StopRequested,
 			&i.Task.Error,
 			&i.Task.ChangeID,
+			&i.Task.Result,
 			&i.Task.CreatedBy,
 			&i.Task.CreatedAt,
 			&i.Task.ChangedAt,
@@ -839,7 +868,7 @@ func (q *Queries) TaskStatusCounts(ctx context.Context, workspaceID uuid.UUID) (
 }
 
 const tasksOfCluster = `-- name: TasksOfCluster :many
-select id, workspace_id, cluster_id, kind, status, priority, revision, attempt, delivery, worker, phase, sub_phase, phase_critical, progress, phases, stop_requested, error, change_id, created_by, created_at, changed_at, started_at, heartbeat_at, finished_at from tasks where cluster_id = $1 order by created_at desc, id limit $2::integer
+select id, workspace_id, cluster_id, kind, status, priority, revision, attempt, delivery, worker, phase, sub_phase, phase_critical, progress, phases, stop_requested, error, change_id, result, created_by, created_at, changed_at, started_at, heartbeat_at, finished_at from tasks where cluster_id = $1 order by created_at desc, id limit $2::integer
 `
 
 type TasksOfClusterParams struct {
@@ -875,6 +904,7 @@ func (q *Queries) TasksOfCluster(ctx context.Context, arg TasksOfClusterParams) 
 			&i.StopRequested,
 			&i.Error,
 			&i.ChangeID,
+			&i.Result,
 			&i.CreatedBy,
 			&i.CreatedAt,
 			&i.ChangedAt,

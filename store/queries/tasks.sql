@@ -50,7 +50,7 @@ where id = @id and attempt = @attempt and status = 'running';
 -- name: FinishTask :one
 update tasks
 set status = @status, error = @error, progress = case when @status::text = 'succeeded' then 1 else progress end,
-    phases = @phases, change_id = @change_id, finished_at = now(), changed_at = now()
+    phases = @phases, change_id = @change_id, result = @result, finished_at = now(), changed_at = now()
 where id = @id and attempt = @attempt and status = 'running'
 returning *;
 
@@ -109,6 +109,10 @@ select * from tasks where cluster_id = $1 order by created_at desc, id limit @pa
 
 -- name: ChangedTasks :many
 select id, cluster_id, workspace_id from tasks where changed_at > now() - @back::interval;
+
+-- name: DeleteOlderChecks :exec
+-- A check that is over replaces the ones before it.
+delete from tasks where cluster_id = $1 and kind = 'check' and id <> $2 and status in ('succeeded', 'failed', 'cancelled');
 
 -- name: DeleteOldTasks :execrows
 delete from tasks where id in (

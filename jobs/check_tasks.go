@@ -1,0 +1,70 @@
+package jobs
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"commander/fleet"
+	"commander/store"
+)
+
+// TaskChecker looks for running tasks that have gone silent, and for queued ones that nobody will
+// come for. Any number of them may run.
+type TaskChecker struct {
+	Fleet *fleet.Fleet
+	Log   *slog.Logger
+	// Every is the pause between two looks.
+	Every time.Duration
+
+	// blindUntil is when the checker may judge again after it could not see the database itself:
+	// a task's silence may have had the same cause.
+	blindUntil time.Time
+}
+
+// redeliverAfter leaves a delivery that was just made its time.
+const redeliverAfter = 30 * time.Second
+
+// Run looks until the context ends.
+func (c *TaskChecker) Run(ctx context.Context) error {
+	c.blindUntil = time.Now().Add(c.Fleet.QuietLimit) // it cannot know what it missed before its start
+	tick := time.NewTicker(c.Every)
+	defer tick.Stop()
+	for {
+		if err := c.look(ctx); err != nil && ctx.Err() == nil {
+			if store.Away(err) {
+				c.blindUntil = time.Now().Add(c.Fleet.QuietLimit)
+			}
+			c.Log.Warn("check tasks", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+func (c *TaskChecker) look(ctx context.Context) error {
+	redelivered, err := c.Fleet.Redeliver(ctx, redeliverAfter)
+	if err != nil {
+		return err
+	}
+	if redelivered > 0 {
+		c.Log.Info("tasks delivered again", "tasks", redelivered)
+	}
+	suspects, err := c.Fleet.QuietTasks(ctx)
+	if err != nil || time.Now().Before(c.blindUntil) {
+		return err
+	}
+	for _, id := range suspects {
+		lost, err := c.Fleet.MarkLost(ctx, id)
+		if err != nil {
+			return err
+		}
+		if lost {
+			c.Log.Warn("task lost", "task", id)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,53 @@
+package clustermanager
+
+import (
+	"fmt"
+
+	"sigs.k8s.io/yaml"
+
+	"commander/store"
+)
+
+// operation is what the installer is asked for, from the task and the wanted configuration.
+func (a *attempt) operation() (Operation, error) {
+	rendered := a.work.Rendering.Real
+	op := Operation{
+		Kind:           a.work.Task.Kind,
+		ClusterID:      a.work.Cluster.ID.String(),
+		ClusterConfig:  rendered.ClusterConfiguration,
+		ProviderConfig: rendered.ProviderConfiguration,
+		InitConfig:     rendered.InitConfiguration,
+		State:          a.work.State,
+		ApprovedChange: a.work.Task.ChangeID,
+		CommanderUUID:  a.UUID,
+	}
+	if op.Kind == store.TaskBootstrap {
+		agent, err := a.agentModule()
+		if err != nil {
+			return op, err
+		}
+		op.Resources = agent
+	}
+	return op, nil
+}
+
+// agentModule enables commander-agent in the new cluster and tells it where to dial to.
+func (a *attempt) agentModule() (string, error) {
+	settings := map[string]any{
+		"commanderUrl": fmt.Sprintf("%s/agent_api/%s", a.PublicURL, a.work.Cluster.ID),
+		"token":        a.work.AgentToken,
+	}
+	if a.CABundle != "" {
+		settings["caBundle"] = a.CABundle
+	}
+	body, err := yaml.Marshal(map[string]any{
+		"apiVersion": "deckhouse.io/v1alpha1",
+		"kind":       "ModuleConfig",
+		"metadata":   map[string]any{"name": "commander-agent"},
+		"spec":       map[string]any{"enabled": true, "version": 1, "settings": settings},
+	})
+	if err != nil {
+		return "", fmt.Errorf("describe the agent: %w", err)
+	}
+	return string(body), nil
+}

@@ -1,0 +1,80 @@
+// Package jobs holds the River workers: each is shallow and calls the rules or a client. Read
+// this file to know what runs when.
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+
+	"commander/fleet"
+)
+
+// Deps are what the workers work with.
+type Deps struct {
+	Pool  *pgxpool.Pool
+	Fleet *fleet.Fleet
+	Log   *slog.Logger
+	// Clusters works on clusters; nil when this process does not.
+	Clusters ClusterWorker
+	// ClusterWorkers is how many clusters are worked on at once.
+	ClusterWorkers int
+	// Housekeeping runs the periodic jobs here.
+	Housekeeping bool
+}
+
+// ClusterWorker carries out one attempt of a task.
+type ClusterWorker interface {
+	Work(ctx context.Context, d fleet.Delivery) error
+}
+
+const (
+	// longestOperation bounds the work on one cluster. River's own timeout and rescue lie beyond
+	// it, since silence is judged by the task checker long before.
+	longestOperation = 12 * time.Hour
+	rescueAfter      = longestOperation + time.Hour
+	// pollEvery is how soon a job is found when its notice was lost.
+	pollEvery = 500 * time.Millisecond
+)
+
+// Insert makes a client that only hands jobs in, for roles that work on none.
+func Insert(pool *pgxpool.Pool, log *slog.Logger) (*river.Client[pgx.Tx], error) {
+	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{Logger: log})
+	if err != nil {
+		return nil, fmt.Errorf("make a job client: %w", err)
+	}
+	return client, nil
+}
+
+// New makes the client that works on jobs in this process.
+func New(d Deps) (*river.Client[pgx.Tx], error) {
+	workers := river.NewWorkers()
+	queues := map[string]river.QueueConfig{}
+	var periodic []*river.PeriodicJob
+	if d.Clusters != nil {
+		addClusterWorkers(workers, d.Clusters)
+		queues[fleet.ClustersQueue] = river.QueueConfig{MaxWorkers: d.ClusterWorkers}
+	}
+	if d.Housekeeping {
+		river.AddWorker(workers, &choreWorker{fleet: d.Fleet, log: d.Log})
+		queues[river.QueueDefault] = river.QueueConfig{MaxWorkers: 2}
+		for _, chore := range Chores {
+			periodic = append(periodic, river.NewPeriodicJob(river.PeriodicInterval(chore.Every),
+				func() (river.JobArgs, *river.InsertOpts) { return ChoreArgs{Name: chore.Name}, nil }, nil))
+		}
+	}
+	client, err := river.NewClient(riverpgxv5.New(d.Pool), &river.Config{
+		Queues: queues, Workers: workers, PeriodicJobs: periodic, Logger: d.Log,
+		JobTimeout: longestOperation, RescueStuckJobsAfter: rescueAfter, FetchPollInterval: pollEvery,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("make a job client: %w", err)
+	}
+	return client, nil
+}
