@@ -60,12 +60,23 @@ func (p *page) take() []string {
 	return taken
 }
 
-// stop lets the page say goodbye; a write that hangs is cut soon.
+// stop lets the page say goodbye. The reader is given little time then, and its end cuts a
+// write that hangs.
 func (p *page) stop() {
 	p.stopOnce.Do(func() {
 		close(p.stopping)
-		_ = p.ws.NetConn().SetWriteDeadline(time.Now().Add(goodbye))
+		_ = p.ws.SetReadDeadline(time.Now().Add(goodbye))
 	})
+}
+
+// told says whether the page was told to stop.
+func (p *page) told() bool {
+	select {
+	case <-p.stopping:
+		return true
+	default:
+		return false
+	}
 }
 
 // ServeHTTP upgrades a request for paths.Live and stays until its page is gone. Who is not signed
@@ -102,6 +113,7 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	reading.Go(func() {
 		defer cancel()
 		p.read()
+		_ = ws.Close()
 	})
 	p.write(ctx)
 	_ = ws.Close()
@@ -111,14 +123,19 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // read takes what the browser sends until the socket is gone or silent.
 func (p *page) read() {
 	p.ws.SetReadLimit(readLimit)
-	alive := func(string) error { return p.ws.SetReadDeadline(time.Now().Add(silence)) }
+	alive := func(string) error {
+		if p.told() {
+			return nil
+		}
+		return p.ws.SetReadDeadline(time.Now().Add(silence))
+	}
 	p.ws.SetPongHandler(alive)
 	if alive("") != nil {
 		return
 	}
 	for {
 		if _, _, err := p.ws.NextReader(); err != nil {
-			if isTimeout(err) {
+			if isTimeout(err) && !p.told() {
 				p.hub.metrics.drops.WithLabelValues(dropSilent).Inc()
 			}
 			return
