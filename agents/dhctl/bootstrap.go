@@ -72,7 +72,7 @@ func bootstrapSteps(m *pb.BootstrapStart) func(*operation) ([]phases.Step, error
 }
 
 func (o *operation) ensureBase(ctx context.Context) error {
-	return o.engine.EnsureBase(ctx, o.id, o.cluster, o.provider, o.log)
+	return o.engine.EnsureBase(ctx, o.id, o.document, o.provider, o.log)
 }
 
 func (o *operation) connectToMaster(ctx context.Context) error {
@@ -92,7 +92,7 @@ func (o *operation) adopt(ctx context.Context) error {
 	if err := o.checkOwner(ctx, api); err != nil {
 		return err
 	}
-	return api.Adopt(ctx, o.id, o.cluster, o.provider)
+	return api.Adopt(ctx, o.id, o.document, o.provider)
 }
 
 // checkOwner fails when the cluster is another Commander's.
@@ -124,7 +124,7 @@ func (o *operation) ensureExactMachines(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return o.engine.EnsureMachines(ctx, o.id, o.cluster, o.provider, difference(o.wanted, there).removed(), o.log)
+	return o.engine.EnsureMachines(ctx, o.id, o.document, o.provider, difference(o.wanted, there).removed(), o.log)
 }
 
 func (o *operation) createResources(ctx context.Context, r config.Resources) error {

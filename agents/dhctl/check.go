@@ -109,7 +109,7 @@ func (c *check) compareConfiguration(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if owner == "" || !sameDocuments(cluster, c.cluster) || !sameDocuments(provider, c.provider) {
+	if owner == "" || !sameDocuments(cluster, c.document) || !sameDocuments(provider, c.provider) {
 		return OutOfSync, nil
 	}
 	return InSync, nil

@@ -142,7 +142,7 @@ func (c *converge) ensureMachines(ctx context.Context) error {
 			return fmt.Errorf("the cluster changed since it was checked: node %s would be destroyed without approval", name)
 		}
 	}
-	return c.engine.EnsureMachines(ctx, c.id, c.cluster, c.provider, remove, c.log)
+	return c.engine.EnsureMachines(ctx, c.id, c.document, c.provider, remove, c.log)
 }
 
 // configure writes the documents into the cluster, once all of it follows them.

@@ -56,24 +56,28 @@ func (o *operation) teardown() []phases.Step {
 // deleteResources frees what the cluster holds outside of itself. It does what can be done and
 // never stands in the way of what follows.
 func (o *operation) deleteResources(ctx context.Context) error {
-	there, err := o.engine.Observe(ctx, o.id)
-	if err != nil {
-		return err
-	}
-	if !there.Exists {
+	bounded, cancel := context.WithTimeout(ctx, releaseTimeout)
+	defer cancel()
+	there, err := o.engine.Observe(bounded, o.id)
+	if err == nil && !there.Exists {
 		o.log("The cluster is already gone")
 		return nil
 	}
-	bounded, cancel := context.WithTimeout(ctx, releaseTimeout)
-	defer cancel()
-	api, err := o.api(bounded)
 	if err == nil {
-		err = api.Release(bounded, o.log)
+		err = o.release(bounded)
 	}
 	if err != nil && ctx.Err() == nil {
 		o.log("Resources inside the cluster are left to vanish with it: " + err.Error())
 	}
 	return ctx.Err()
+}
+
+func (o *operation) release(ctx context.Context) error {
+	api, err := o.api(ctx)
+	if err != nil {
+		return err
+	}
+	return api.Release(ctx, o.log)
 }
 
 func (o *operation) deleteMachines(ctx context.Context) error {

@@ -26,8 +26,8 @@ type Infra = struct {
 
 // Engine is what a kind of cluster must be able to do. Every method may be called again after
 // it was interrupted anywhere and then goes on from what there is; deleting what is gone is a
-// success. Clusters are named by Commander's id of them; documents are YAML as people wrote
-// them. Types are plain, so that an engine need not import this package.
+// success. Clusters are named by Commander's id of them; documents are single ones, YAML
+// as people wrote them. Types are plain, so that an engine need not import this package.
 type Engine interface {
 	// Wanted reads the documents and says what they ask for. Its errors are for the person who
 	// wrote them. It touches nothing outside.

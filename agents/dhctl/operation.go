@@ -48,7 +48,9 @@ type operation struct {
 	engine Engine
 	cache  *state.Cache
 	log    func(string)
-	wanted Infra
+	// document is the ClusterConfiguration alone; others may stand beside it in cluster.
+	document string
+	wanted   Infra
 
 	connect Connect
 	opened  API
@@ -97,6 +99,7 @@ func (s *Server) begin(ctx context.Context, t speaker, r request) (*operation, f
 	if err != nil {
 		return nil, nil, err
 	}
+	o.document = cluster.Document
 	if o.engine, err = engine(s.Engines, cluster.Provider()); err != nil {
 		return nil, nil, err
 	}
@@ -161,7 +164,7 @@ func input(parts ...string) string {
 
 // want reads the documents with the engine's eyes.
 func (o *operation) want() (err error) {
-	o.wanted, err = o.engine.Wanted(o.cluster, o.provider)
+	o.wanted, err = o.engine.Wanted(o.document, o.provider)
 	return err
 }
 

@@ -89,7 +89,7 @@ func (v *Validation) provider(cluster, provider string, strict bool) error {
 	if err != nil {
 		return err
 	}
-	_, err = e.Wanted(cluster, provider)
+	_, err = e.Wanted(c.Document, provider)
 	return err
 }
 

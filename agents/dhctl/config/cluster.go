@@ -26,6 +26,9 @@ type Cluster struct {
 	DefaultCRI              string `json:"defaultCRI,omitempty"`
 	EncryptionAlgorithm     string `json:"encryptionAlgorithm,omitempty"`
 	Proxy                   *Proxy `json:"proxy,omitempty"`
+
+	// Document is the ClusterConfiguration alone, as it was written.
+	Document string `json:"-"`
 }
 
 // Cloud names the provider and begins the names of what is made there.
@@ -58,6 +61,7 @@ func ParseCluster(text string, strict bool) (Cluster, error) {
 	if err := decode(doc.Raw, strict, &c); err != nil {
 		return Cluster{}, fmt.Errorf("ClusterConfiguration: %w", err)
 	}
+	c.Document = string(doc.Raw)
 	if c.ClusterDomain == "" {
 		c.ClusterDomain = "cluster.local"
 	}
