@@ -7,11 +7,12 @@ import (
 	"commander/agents/lab/engine"
 )
 
-// engines are the kinds of cluster that this program knows.
-func engines(c common) map[string]dhctl.Engine {
+// engines are the kinds of cluster that this program knows, and how their API is opened. Tests
+// put a world of their own in their place.
+var engines = func(c Common) (map[string]dhctl.Engine, dhctl.Connect) {
 	return map[string]dhctl.Engine{
 		"Lab": &engine.Engine{Lab: lab.NewClient(c.LabSocket)},
-	}
+	}, connect
 }
 
 func connect(kubeconfig []byte) (dhctl.API, error) { return kube.Open(kubeconfig) }

@@ -17,7 +17,7 @@ import (
 const lockWait = 3 * time.Second
 
 type oneConfig struct {
-	common
+	Common
 	Network string `flag:"server-network" default:"unix" oneof:"unix" help:"network to serve on"`
 	Address string `flag:"server-address" required:"true" help:"path of the socket to serve on"`
 	TempDir string `flag:"tmp-dir" required:"true" help:"folder for the operation's state"`
@@ -38,10 +38,11 @@ func serveOne(ctx context.Context, args []string) error {
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
+	kinds, open := engines(c.Common)
 	return child.Serve(ctx, child.Options{
 		Listener: l, Parent: os.Stdin, Grace: c.Grace, Log: log,
 		Server: &dhctl.Server{
-			Engines: engines(c.common), Connect: connect, CacheDir: c.TempDir,
+			Engines: kinds, Connect: open, CacheDir: c.TempDir,
 			LockDir: c.locks(), LockWait: lockWait, Silence: c.silence(), Log: log,
 		},
 	})

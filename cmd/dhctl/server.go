@@ -18,8 +18,9 @@ import (
 // prefix begins the names of environment variables.
 const prefix = "DHCTL"
 
-// common is what the server and the processes of its operations are told alike.
-type common struct {
+// Common is what the server and the processes of its operations are told alike. It is exported
+// because flags are read into it.
+type Common struct {
 	LabSocket string        `flag:"lab-socket" env:"LAB_SOCKET" help:"unix socket of the lab's daemon, for clusters of kind Lab"`
 	LockDir   string        `flag:"lock-dir" help:"folder with a lock for each cluster, shared by all servers of a machine (default: dhctl-locks of this user in the temporary folder)"`
 	LostLimit time.Duration `flag:"lost-limit" default:"2m" help:"after how long a silent operation is declared lost by its caller; an operation stops when its caller is silent for half of it"`
@@ -28,7 +29,7 @@ type common struct {
 }
 
 type serverConfig struct {
-	common
+	Common
 	Listen   string        `flag:"listen" required:"true" help:"unix:<path> (a socket for its owner alone) or tcp:<host>:<port> (mutual TLS)"`
 	TLSCert  string        `flag:"tls-cert" help:"PEM file with the certificate of the server"`
 	TLSKey   string        `flag:"tls-key" help:"PEM file with its key"`
@@ -52,9 +53,9 @@ func (c *serverConfig) Validate() error {
 }
 
 // silence is how long a caller may say nothing.
-func (c common) silence() time.Duration { return c.LostLimit / 2 }
+func (c Common) silence() time.Duration { return c.LostLimit / 2 }
 
-func (c common) locks() string {
+func (c Common) locks() string {
 	if c.LockDir != "" {
 		return c.LockDir
 	}
@@ -88,11 +89,12 @@ func serve(ctx context.Context, args []string) error {
 	}
 	defer os.RemoveAll(dir)
 	log.Info("serving", append([]any{"program", self}, config.Describe(&c)...)...)
+	kinds, _ := engines(c.Common)
 	s := &proxy.Server{
 		Proxy: proxy.Proxy{
 			Command: c.childCommand(self), Dir: dir, Grace: c.Grace, Silence: c.silence(), Log: log,
 		},
-		Validation: &dhctl.Validation{Engines: engines(c.common)},
+		Validation: &dhctl.Validation{Engines: kinds},
 		Parallel:   c.Parallel, Shutdown: c.Shutdown,
 	}
 	return s.Serve(ctx, at)
