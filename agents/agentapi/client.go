@@ -31,10 +31,11 @@ type ClientOptions struct {
 	CA []byte
 	// Version is the agent's, for User-Agent.
 	Version string
+	// Proxy chooses an HTTP proxy; nil means by HTTPS_PROXY and NO_PROXY in the environment.
+	Proxy func(*http.Request) (*url.URL, error)
 }
 
-// Client is the agent's side of the contract. It is safe for concurrent use and obeys the
-// HTTPS_PROXY and NO_PROXY environment.
+// Client is the agent's side of the contract. It is safe for concurrent use.
 type Client struct {
 	base      string
 	token     func() (string, error)
@@ -63,8 +64,11 @@ func NewClient(o ClientOptions) (*Client, error) {
 			return nil, errors.New("CA of Commander: no PEM certificate in it")
 		}
 	}
+	if o.Proxy == nil {
+		o.Proxy = http.ProxyFromEnvironment
+	}
 	transport := &http.Transport{
-		Proxy:               http.ProxyFromEnvironment,
+		Proxy:               o.Proxy,
 		TLSClientConfig:     trust,
 		TLSHandshakeTimeout: 10 * time.Second,
 		ForceAttemptHTTP2:   true,
@@ -82,7 +86,7 @@ func NewClient(o ClientOptions) (*Client, error) {
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 		dialer: &websocket.Dialer{
-			Proxy:            http.ProxyFromEnvironment,
+			Proxy:            o.Proxy,
 			TLSClientConfig:  trust.Clone(),
 			HandshakeTimeout: answerLimit,
 			Subprotocols:     []string{TunnelProtocol},

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"commander/agents/agentapi"
-
 	"github.com/google/go-cmp/cmp"
 	"github.com/gorilla/websocket"
+
+	"commander/agents/agentapi"
 )
 
 func serve(t *testing.T, h http.Handler) *agentapi.Client {

@@ -8,13 +8,13 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/client-go/rest"
+
 	"commander/agents/agentapi"
 	"commander/agents/tunnel"
 	"commander/internal/run"
 	"commander/internal/telemetry"
-
-	"github.com/prometheus/client_golang/prometheus"
-	"k8s.io/client-go/rest"
 )
 
 // Options are what an agent needs to work.
@@ -44,9 +44,10 @@ type Options struct {
 // agent is the running agent.
 type agent struct {
 	Options
-	kube    *kube
-	state   *state
-	metrics *metrics
+	kube      *kube
+	inspector *inspector
+	state     *state
+	metrics   *metrics
 }
 
 // Run works until the context ends. Troubles with Commander or the API server are logged and
@@ -72,7 +73,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	defer proxy.close()
 	defer o.Commander.Close()
-	a := &agent{Options: o, kube: k, state: newState(), metrics: newMetrics(o.Registry)}
+	a := &agent{Options: o, kube: k, inspector: &inspector{kube: k}, state: newState(), metrics: newMetrics(o.Registry)}
 	var group run.Group
 	group.Add("configuration", a.pullConfig)
 	group.Add("resources", a.syncResources)

@@ -11,16 +11,16 @@ import (
 	"testing"
 	"time"
 
-	"commander/agents/agentapi"
-	"commander/agents/commander"
-	"commander/agents/tunnel"
-	"commander/internal/kubetest"
-
 	"github.com/gorilla/websocket"
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+
+	"commander/agents/agentapi"
+	"commander/agents/commander"
+	"commander/agents/tunnel"
+	"commander/internal/kubetest"
 )
 
 // The control plane's client keeps idle connections; all other goroutines have an owner.

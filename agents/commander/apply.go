@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 
-	"commander/agents/agentapi"
-
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/metadata"
+
+	"commander/agents/agentapi"
 )
 
 // resolve finds where the objects are that it does not know yet, and writes them down in the

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"commander/agents/agentapi"
-
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"commander/agents/agentapi"
 )
 
 const (
@@ -56,6 +56,32 @@ type claimList struct {
 			} `json:"capacity"`
 		} `json:"status"`
 	} `json:"items"`
+}
+
+// inspector looks at the cluster as often as that is cheap. One goroutine uses it.
+type inspector struct {
+	kube   *kube
+	nodes  []agentapi.Node
+	totals agentapi.Totals
+	next   time.Time // until then the last answer is good enough
+}
+
+// thrift is the part of the time that may go into looking: one twentieth. A small cluster is
+// looked at for each report, one of a thousand nodes a few times a minute.
+const thrift = 20
+
+func (i *inspector) inspect(ctx context.Context) ([]agentapi.Node, agentapi.Totals, error) {
+	begun := time.Now()
+	if begun.Before(i.next) {
+		return i.nodes, i.totals, nil
+	}
+	nodes, totals, err := i.kube.inspect(ctx)
+	if err != nil {
+		return nil, agentapi.Totals{}, err
+	}
+	i.nodes, i.totals = nodes, totals
+	i.next = time.Now().Add(thrift * time.Since(begun))
+	return nodes, totals, nil
 }
 
 // inspect lists the nodes, sorted by name, and sums up the cluster.

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"commander/agents/agentapi"
-
 	"github.com/google/go-cmp/cmp"
+
+	"commander/agents/agentapi"
 )
 
 func TestReadManifests(t *testing.T) {

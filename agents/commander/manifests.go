@@ -10,13 +10,13 @@ import (
 	"slices"
 	"strings"
 
-	"commander/agents/agentapi"
-
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation"
 	kubeyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
+
+	"commander/agents/agentapi"
 )
 
 // wantedObject is one object of the configuration.

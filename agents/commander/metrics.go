@@ -1,9 +1,9 @@
 package commander
 
 import (
-	"commander/agents/agentapi"
-
 	"github.com/prometheus/client_golang/prometheus"
+
+	"commander/agents/agentapi"
 )
 
 // metrics are what Prometheus may ask an agent.

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"strings"
 
-	"commander/agents/agentapi"
-
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"commander/agents/agentapi"
 )
 
 // id names an object whatever version of its kind it is written in.

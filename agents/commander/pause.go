@@ -26,7 +26,7 @@ func (p *pause) grow() time.Duration {
 }
 
 func jitter(d time.Duration) time.Duration {
-	return d/2 + rand.N(d/2+1) //nolint:gosec // nothing secret
+	return d/2 + rand.N(d/2+1)
 }
 
 // rested waits and says whether the context still lives.

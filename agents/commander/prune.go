@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"slices"
 
-	"commander/agents/agentapi"
-
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
+
+	"commander/agents/agentapi"
 )
 
 // prune sees to objects that left the configuration: those of controlled groups are deleted,

@@ -9,12 +9,12 @@ import (
 	"fmt"
 	"io"
 
-	"commander/agents/agentapi"
-
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"commander/agents/agentapi"
 )
 
 var secrets = schema.GroupVersionResource{Version: "v1", Resource: "secrets"}

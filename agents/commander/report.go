@@ -63,7 +63,7 @@ func (a *agent) describe(ctx context.Context) agentapi.Report {
 		return r
 	}
 	r.KubernetesVersion = version
-	nodes, totals, err := a.kube.inspect(ctx)
+	nodes, totals, err := a.inspector.inspect(ctx)
 	if err != nil {
 		r.Warnings = append(r.Warnings, errorText(err))
 		return r

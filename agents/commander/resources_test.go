@@ -8,13 +8,13 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"commander/agents/agentapi"
-
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
+
+	"commander/agents/agentapi"
 )
 
 func containsToken(p []byte) bool { return bytes.Contains(p, []byte(token)) }

@@ -8,10 +8,10 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/gorilla/websocket"
+
 	"commander/agents/agentapi"
 	"commander/agents/tunnel"
-
-	"github.com/gorilla/websocket"
 )
 
 const (

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"commander/agents/agentapi"
-	"commander/agents/tunnel"
-
 	"github.com/gorilla/websocket"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"commander/agents/agentapi"
+	"commander/agents/tunnel"
 )
 
 // through is an HTTP client whose connections are streams of a tunnel.

@@ -13,11 +13,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gorilla/websocket"
+
 	"commander/agents/agentapi"
 	"commander/agents/connector"
 	"commander/agents/tunnel"
-
-	"github.com/gorilla/websocket"
 )
 
 func name(n string) http.Handler {

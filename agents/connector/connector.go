@@ -8,10 +8,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gorilla/websocket"
+
 	"commander/agents/tunnel"
 	"commander/internal/run"
-
-	"github.com/gorilla/websocket"
 )
 
 // Options say which cluster a connector serves and where.

@@ -12,12 +12,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gorilla/websocket"
+	"go.uber.org/goleak"
+
 	"commander/agents/agentapi"
 	"commander/agents/connector"
 	"commander/agents/tunnel"
-
-	"github.com/gorilla/websocket"
-	"go.uber.org/goleak"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

@@ -30,7 +30,7 @@ func claim(dir string) (*os.File, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make directory: %w", err)
 	}
-	if err := os.Chmod(dir, 0o700); err != nil { //nolint:gosec // a directory needs its x bit
+	if err := os.Chmod(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("close directory to others: %w", err)
 	}
 	lock, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_CREATE|os.O_RDWR, 0o600)

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gorilla/websocket"
+
 	"commander/agents/agentapi"
 	"commander/agents/tunnel"
-
-	"github.com/gorilla/websocket"
 )
 
 // Health is the answer of GET /healthz.

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"commander/agents/tunnel"
-
 	"github.com/gorilla/websocket"
 	"golang.org/x/sync/errgroup"
+
+	"commander/agents/tunnel"
 )
 
 func TestAbruptCloseEndsEverything(t *testing.T) {

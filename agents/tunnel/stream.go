@@ -82,7 +82,7 @@ func (st *Stream) readLocked(p []byte) (int, error) {
 		grant := st.owed
 		st.credit += grant
 		st.owed = 0
-		st.session.send(windowFrame(st.id, uint32(grant))) //nolint:gosec // at most maxWindow
+		st.session.send(windowFrame(st.id, uint32(grant)))
 	}
 	return n, nil
 }

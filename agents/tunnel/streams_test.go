@@ -12,11 +12,11 @@ import (
 	"sync"
 	"testing"
 
-	"commander/agents/tunnel"
-
 	"github.com/gorilla/websocket"
 	"golang.org/x/net/nettest"
 	"golang.org/x/sync/errgroup"
+
+	"commander/agents/tunnel"
 )
 
 func TestStreamIsAConn(t *testing.T) {

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"commander/agents/tunnel"
-
 	"github.com/gorilla/websocket"
 	"go.uber.org/goleak"
+
+	"commander/agents/tunnel"
 )
 
 // Every test closes what it opened, so no goroutine of a session may be left at the end.

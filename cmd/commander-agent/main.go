@@ -7,19 +7,20 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"runtime/debug"
 	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/klog/v2"
 
 	"commander/agents/agentapi"
 	agent "commander/agents/commander"
 	"commander/internal/config"
 	"commander/internal/run"
 	"commander/internal/telemetry"
-
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-	"k8s.io/klog/v2"
 )
 
 // version is set by the linker.
@@ -50,7 +51,9 @@ func start(ctx context.Context, args []string) error {
 		return err
 	}
 	debug.SetGCPercent(gcPercent)
-	debug.SetMemoryLimit(memoryGoal)
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(memoryGoal)
+	}
 	log, err := telemetry.Logger(os.Stderr, o.LogLevel, "commander-agent")
 	if err != nil {
 		return err
@@ -104,7 +107,16 @@ func (o options) token() (string, error) {
 
 func (o options) cluster() (*rest.Config, error) {
 	if o.Kubeconfig == "" {
-		return rest.InClusterConfig()
+		return clusterOf(rest.InClusterConfig())
 	}
-	return clientcmd.BuildConfigFromFlags("", o.Kubeconfig)
+	return clusterOf(clientcmd.BuildConfigFromFlags("", o.Kubeconfig))
+}
+
+// clusterOf keeps HTTPS_PROXY, which is meant for the way to Commander, out of the way to the API
+// server. A proxy named in the kubeconfig stays.
+func clusterOf(c *rest.Config, err error) (*rest.Config, error) {
+	if err == nil && c.Proxy == nil {
+		c.Proxy = http.ProxyURL(nil)
+	}
+	return c, err
 }
