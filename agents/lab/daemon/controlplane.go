@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -12,12 +13,17 @@ import (
 )
 
 // ensureControlPlane makes or upgrades the control plane of a cluster and waits until it is ready.
+// What it needs is built first, and a build ends with the request. The start does not: whoever
+// asks again later finds the control plane in one version or in the other, never in between.
 func (d *Daemon) ensureControlPlane(ctx context.Context, id string, want lab.ControlPlane, say func(string)) error {
 	minor, err := build.Minor(want.KubernetesVersion)
 	if err != nil {
 		return problem(lab.Invalid, "%v", err)
 	}
 	want.KubernetesVersion = minor
+	if _, err := d.programs(ctx, minor, say); err != nil {
+		return err
+	}
 	c, err := d.findOrMake(id, want)
 	if err != nil {
 		return err
@@ -35,16 +41,18 @@ func (d *Daemon) ensureControlPlane(ctx context.Context, id string, want lab.Con
 	}
 	if r.Settings.Version != minor {
 		say(fmt.Sprintf("upgrading the control plane from v%s to v%s", r.Settings.Version, minor))
-		// Built first: a failing build must not leave the cluster between two versions.
-		if _, err := d.programs(ctx, minor, say); err != nil {
-			return err
-		}
 		if err := c.change(func(r *record) { r.Settings.Version = minor }); err != nil {
 			return err
 		}
 		c.plane.SetVersion(minor)
 	}
-	return d.start(ctx, c, say)
+	err = d.start(d.life, c, say)
+	if err != nil && r.Reached == "" && d.life.Err() == nil {
+		// It never was a cluster; what is left of the attempt would only be in the way of the next.
+		say("the control plane did not come up and is removed")
+		err = errors.Join(err, d.delete(d.life, c, say))
+	}
+	return err
 }
 
 // mayBecome tells whether a control plane can be made what is wanted, in place.
