@@ -11,7 +11,12 @@ import (
 	"time"
 )
 
+type common struct {
+	Name string `flag:"name" default:"nobody"`
+}
+
 type sample struct {
+	common
 	Listen string        `flag:"listen" default:"127.0.0.1:80" help:"address to serve on"`
 	Level  string        `flag:"level" default:"info" oneof:"debug info"`
 	Quiet  bool          `flag:"quiet"`
@@ -47,8 +52,8 @@ func TestFlagsWinOverEnvironmentAndDefaults(t *testing.T) {
 	if !slices.Equal(rest, []string{"run", "--job"}) {
 		t.Errorf("rest = %q, want what follows the flags", rest)
 	}
-	got := fmt.Sprint(s.Listen, s.Level, s.Quiet, s.Roles, s.Wait, s.Store.URL, s.Store.Key, s.Port)
-	if want := "127.0.0.1:80debug true [web live] 2m0spostgres://u:pw@h/dbk7"; strings.ReplaceAll(got, " ", "") != strings.ReplaceAll(want, " ", "") {
+	got := fmt.Sprint(s.Name, s.Listen, s.Level, s.Quiet, s.Roles, s.Wait, s.Store.URL, s.Store.Key, s.Port)
+	if want := "nobody127.0.0.1:80debug true [web live] 2m0spostgres://u:pw@h/dbk7"; strings.ReplaceAll(got, " ", "") != strings.ReplaceAll(want, " ", "") {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	described := fmt.Sprint(Describe(s)...)

@@ -27,21 +27,17 @@ func optionsOf(prefix string, into any) ([]*option, error) {
 	if v.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("read configuration: %T is no struct", into)
 	}
+	return walk(prefix, v), nil
+}
+
+func walk(prefix string, v reflect.Value) []*option {
 	var found []*option
 	for i := range v.NumField() {
 		field, tag := v.Field(i), v.Type().Field(i).Tag
 		name, tagged := tag.Lookup("flag")
 		if !tagged {
 			if field.Kind() == reflect.Struct {
-				inner := field.Interface()
-				if field.CanAddr() {
-					inner = field.Addr().Interface()
-				}
-				options, err := optionsOf(prefix, inner)
-				if err != nil {
-					return nil, err
-				}
-				found = append(found, options...)
+				found = append(found, walk(prefix, field)...)
 			}
 			continue
 		}
@@ -55,7 +51,7 @@ func optionsOf(prefix string, into any) ([]*option, error) {
 		}
 		found = append(found, o)
 	}
-	return found, nil
+	return found
 }
 
 // Set parses a value into the field.
