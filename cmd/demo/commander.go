@@ -27,9 +27,10 @@ func (d *demo) storeArguments() []string { return []string{"--keys-dir=" + d.pat
 func (d *demo) commanderArguments() []string {
 	return append(d.storeArguments(),
 		"--roles=all",
-		"--listen="+d.addresses.on(d.addresses.port),
+		"--listen="+d.addresses.on(d.addresses.port), "--telemetry-listen="+d.addresses.telemetryListen(),
 		"--public-url="+d.addresses.commander(),
 		"--tls-cert="+d.path("pki", "server.crt"), "--tls-key="+d.path("pki", "server.key"),
+		"--ca-file="+d.path("pki", "ca.crt"),
 		"--oidc-issuer="+d.addresses.issuer(), "--oidc-client-id="+clientID,
 		"--oidc-client-secret-file="+d.path("keys", "oidc-client-secret"), "--oidc-ca-file="+d.path("pki", "ca.crt"),
 		"--first-admin="+adminEmail,
@@ -54,7 +55,7 @@ func (d *demo) migrate(ctx context.Context) error {
 // tokens are the API tokens of the demo's workspace.
 type tokens struct{ full, readOnly string }
 
-// seed makes the workspace, the viewer's role and the API tokens. All of it may be repeated;
+// seed makes the encryption keys, the workspace, the viewer's role and the API tokens. All of it may be repeated;
 // tokens of an earlier start are kept, since only their hashes are in the database.
 func (d *demo) seed(ctx context.Context) (tokens, error) {
 	if _, err := d.command(ctx, "seed", "--workspace="+workspace, "--name="+workspaceName); err != nil {

@@ -32,10 +32,11 @@ type demo struct {
 	commander, lab, dex *child
 	database            *postgres.Server // nil if somebody else's is used
 	databaseURL         string
+	tokens              tokens
 }
 
 func newDemo(c Config, h *home) *demo {
-	return &demo{home: h, config: c, addresses: addresses{host: c.Host, port: c.Port, dexPort: c.Port + 1}, databaseURL: c.DatabaseURL}
+	return &demo{home: h, config: c, addresses: addressesOf(c), databaseURL: c.DatabaseURL}
 }
 
 func say(format string, args ...any) { fmt.Printf("  "+format+"\n", args...) }
@@ -60,11 +61,7 @@ func (d *demo) run(ctx context.Context) (err error) {
 	if err := d.start(ctx); err != nil {
 		return err
 	}
-	tokens, err := d.seed(ctx)
-	if err != nil {
-		return err
-	}
-	if err := d.writeEnvironment(tokens); err != nil {
+	if err := d.writeEnvironment(); err != nil {
 		return err
 	}
 	d.printScreen()
@@ -87,7 +84,7 @@ func (d *demo) run(ctx context.Context) (err error) {
 // prepare does what needs no process: it looks for what is missing first, so that nobody waits
 // ten minutes for a build to hear that a port is taken.
 func (d *demo) prepare(ctx context.Context) (err error) {
-	for _, port := range []int{d.addresses.port, d.addresses.dexPort} {
+	for _, port := range []int{d.addresses.port, d.addresses.dexPort, d.addresses.telemetryPort} {
 		if err := needPort(d.addresses.bind(), port, d.addresses.port); err != nil {
 			return err
 		}
@@ -140,14 +137,17 @@ func (d *demo) start(ctx context.Context) error {
 	if err := parts.Wait(); err != nil {
 		return err
 	}
-	if err := d.migrate(ctx); err != nil {
+	err := d.migrate(ctx)
+	if err != nil {
 		return err
 	}
-	var err error
+	if d.tokens, err = d.seed(ctx); err != nil {
+		return err
+	}
 	if d.commander, err = d.spawn("commander", d.environment(), d.ours("commander"), d.commanderArguments()...); err != nil {
 		return err
 	}
-	return d.commander.until(ctx, d.answers(d.addresses.commander()+"/readyz"))
+	return d.commander.until(ctx, d.answers(d.addresses.telemetry()+"/readyz"))
 }
 
 // stop ends all parts, each before those it needs, and then whatever they have left behind.

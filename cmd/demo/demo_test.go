@@ -139,7 +139,8 @@ func TestTokensAreKeptForTheSameDatabase(t *testing.T) {
 	h := newTestHome(t)
 	own := newDemo(Config{Port: 8443, Host: "localhost"}, h)
 	made := tokens{full: "f", readOnly: "r"}
-	if err := own.writeEnvironment(made); err != nil {
+	own.tokens = made
+	if err := own.writeEnvironment(); err != nil {
 		t.Fatal(err)
 	}
 	if got, ok := own.keptTokens(); !ok || got != made {
@@ -149,7 +150,8 @@ func TestTokensAreKeptForTheSameDatabase(t *testing.T) {
 	if got, ok := other.keptTokens(); ok {
 		t.Errorf("got %v of another database", got)
 	}
-	if err := other.writeEnvironment(made); err != nil {
+	other.tokens = made
+	if err := other.writeEnvironment(); err != nil {
 		t.Fatal(err)
 	}
 	if text, err := os.ReadFile(h.path("env")); err != nil || strings.Contains(string(text), "secret") {

@@ -13,7 +13,7 @@ import (
 
 // Config is what can be chosen about a demo.
 type Config struct {
-	Port        int    `flag:"port" default:"8443" help:"port of Commander; the identity provider takes the next one"`
+	Port        int    `flag:"port" default:"8443" help:"port of Commander; the identity provider and telemetry take the next two"`
 	Host        string `flag:"host" default:"localhost" help:"name in the addresses; with another than localhost or 127.0.0.1 everything listens on all interfaces"`
 	Dir         string `flag:"dir" default:".demo" help:"folder of what the demo keeps"`
 	Cache       string `flag:"cache" default:".cache" help:"folder of the programs that are built from source once"`
@@ -21,10 +21,10 @@ type Config struct {
 	DatabaseURL string `flag:"database-url" env:"COMMANDER_DATABASE_URL" secret:"true" help:"PostgreSQL to use instead of one of the demo's own"`
 }
 
-// Validate refuses ports that leave none for the identity provider.
+// Validate refuses ports that leave none for the others.
 func (c *Config) Validate() error {
-	if c.Port < 1 || c.Port > 65534 {
-		return fmt.Errorf("--port is %d, want 1 to 65534", c.Port)
+	if c.Port < 1 || c.Port > 65533 {
+		return fmt.Errorf("--port is %d, want 1 to 65533", c.Port)
 	}
 	return nil
 }

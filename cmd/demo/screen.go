@@ -7,11 +7,11 @@ import (
 )
 
 // writeEnvironment writes .demo/env for scripts: `set -a; . .demo/env`.
-func (d *demo) writeEnvironment(t tokens) error {
+func (d *demo) writeEnvironment() error {
 	lines := []string{
 		"COMMANDER_URL=" + d.addresses.commander(),
-		"COMMANDER_TOKEN=" + t.full,
-		"COMMANDER_READ_TOKEN=" + t.readOnly,
+		"COMMANDER_TOKEN=" + d.tokens.full,
+		"COMMANDER_READ_TOKEN=" + d.tokens.readOnly,
 		"COMMANDER_CA=" + d.path("pki", "ca.crt"),
 		"COMMANDER_ADMIN_EMAIL=" + adminEmail,
 		"COMMANDER_ADMIN_PASSWORD=" + d.secrets.AdminPassword,
@@ -67,11 +67,11 @@ func (d *demo) printScreen() {
   The browser warns of the certificate until you trust %s.
   kubectl              %s, with the kubeconfig that a cluster's page offers
   API                  set -a; . %s; curl --cacert $COMMANDER_CA -H "X-Auth-Token: $COMMANDER_TOKEN" $COMMANDER_URL/api/v1/clusters
-  Logs                 %s
+  Logs                 %s, metrics at %s/metrics
 
   Everything is kept in %s. Ctrl-C stops it, "make demo" starts it again,
   "make demo-reset" forgets it.
 
 `, d.addresses.commander(), adminEmail, d.secrets.AdminPassword, viewerEmail, d.secrets.ViewerPassword,
-		d.path("pki", "ca.crt"), d.path("bin", "kubectl"), d.path("env"), d.path("log"), d.dir)
+		d.path("pki", "ca.crt"), d.path("bin", "kubectl"), d.path("env"), d.path("log"), d.addresses.telemetry(), d.dir)
 }
