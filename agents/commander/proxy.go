@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httputil"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
@@ -41,10 +42,21 @@ func newProxy(config *rest.Config, log *slog.Logger) (*proxy, error) {
 			// The agent's own credentials count, and Commander says whom they impersonate.
 			r.Out.Header.Del("Authorization")
 			r.Out.Header.Del("Cookie")
+			keepImpersonation(r)
 		},
 		ErrorHandler: answerError,
 		ErrorLog:     slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}}, nil
+}
+
+// keepImpersonation puts back what a "Connection: Impersonate-User" would take away: without these
+// headers the request would have all rights of the agent.
+func keepImpersonation(r *httputil.ProxyRequest) {
+	for name, values := range r.In.Header {
+		if strings.HasPrefix(name, "Impersonate-") {
+			r.Out.Header[name] = values
+		}
+	}
 }
 
 func (p *proxy) close() { utilnet.CloseIdleConnectionsFor(p.transport) }

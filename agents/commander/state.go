@@ -45,20 +45,23 @@ func wake(signal chan struct{}) {
 
 func (s *state) setConfig(c agentapi.Config) {
 	s.mu.Lock()
-	s.config, s.known = c, true
-	s.mu.Unlock()
-	wake(s.configChanged)
-	wake(s.infoChanged)
+	defer s.mu.Unlock()
+	s.setLocked(c)
 }
 
 // remember takes the configuration of an earlier life if none has come yet.
 func (s *state) remember(c agentapi.Config) {
 	s.mu.Lock()
-	fresh := s.known
-	s.mu.Unlock()
-	if !fresh {
-		s.setConfig(c)
+	defer s.mu.Unlock()
+	if !s.known {
+		s.setLocked(c)
 	}
+}
+
+func (s *state) setLocked(c agentapi.Config) {
+	s.config, s.known = c, true
+	wake(s.configChanged)
+	wake(s.infoChanged)
 }
 
 func (s *state) target() (agentapi.Config, bool) {

@@ -75,6 +75,11 @@ func TestTunnelActsAsTheAgentOrWhomItImpersonates(t *testing.T) {
 	if code != http.StatusForbidden || !strings.Contains(body, `\"eve\"`) {
 		t.Errorf("list as eve: got %d %s, want 403 for eve", code, body)
 	}
+	// A person must not get rid of the impersonation by calling it a matter of the connection.
+	code, body = status(t, client, request(t, "GET", path, "", "Impersonate-User", "eve", "Connection", "Impersonate-User"))
+	if code != http.StatusForbidden {
+		t.Errorf("list as eve who drops the header: got %d %s, want 403", code, body)
+	}
 }
 
 func TestWatchComesThroughAtOnce(t *testing.T) {

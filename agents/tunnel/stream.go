@@ -67,7 +67,7 @@ func (st *Stream) Read(p []byte) (int, error) {
 }
 
 // keepBuffer is up to what size an empty buffer is kept for the next data.
-const keepBuffer = 32 << 10
+const keepBuffer = 64 << 10
 
 func (st *Stream) readLocked(p []byte) (int, error) {
 	n, _ := st.received.Read(p)

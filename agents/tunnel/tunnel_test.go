@@ -19,7 +19,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // sockets gives both ends of a real WebSocket.
-func sockets(t *testing.T) (dialed, accepted *websocket.Conn) {
+func sockets(t testing.TB) (dialed, accepted *websocket.Conn) {
 	t.Helper()
 	got := make(chan *websocket.Conn, 1)
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
