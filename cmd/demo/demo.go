@@ -147,7 +147,10 @@ func (d *demo) start(ctx context.Context) error {
 	if d.commander, err = d.spawn("commander", d.environment(), d.ours("commander"), d.commanderArguments()...); err != nil {
 		return err
 	}
-	return d.commander.until(ctx, d.answers(d.addresses.telemetry()+"/readyz"))
+	if err := d.commander.until(ctx, d.answers(d.addresses.telemetry()+"/readyz")); err != nil {
+		return err
+	}
+	return d.commander.until(ctx, d.answers(d.addresses.commander()+"/"))
 }
 
 // stop ends all parts, each before those it needs, and then whatever they have left behind.
@@ -189,7 +192,7 @@ func (d *demo) answers(address string) func(context.Context) error {
 		if err := answer.Body.Close(); err != nil {
 			return err
 		}
-		if answer.StatusCode != http.StatusOK {
+		if answer.StatusCode >= http.StatusBadRequest {
 			return fmt.Errorf("%s answers %s", address, answer.Status)
 		}
 		return nil
