@@ -59,6 +59,9 @@ func (d *demo) run(ctx context.Context) (err error) {
 		return err
 	}
 	if err := d.start(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil // told to stop while it started
+		}
 		return err
 	}
 	if err := d.writeEnvironment(); err != nil {
