@@ -26,12 +26,14 @@ demo-reset: ## forget what the demo has kept: database, clusters, keys, certific
 	@exec bin/demo reset
 
 build: assets ## build our programs into bin/
+	@echo "  building our programs (the first time about three minutes on two idle cores, then seconds)"
 	@$(GO_BUILD) -o bin/ ./cmd/...
 
 assets: web/assets/node_modules/.package-lock.json ## bundle scripts and styles of the pages
 	@cd web/assets && npm run --silent build
 
 web/assets/node_modules/.package-lock.json: web/assets/package-lock.json
+	@echo "  fetching scripts for the pages"
 	@cd web/assets && npm ci --silent
 	@touch $@
 
