@@ -41,6 +41,7 @@ const (
 	RouteTaskStop     = "/tasks/{id}/stop"
 	RouteTaskLog      = "/tasks/{id}/log"
 	RouteTaskApproval = "/tasks/{id}/approval"
+	RouteTaskGiveUp   = "/tasks/{id}/give-up"
 
 	RouteLive   = "/live"
 	RouteAssets = "/assets/*"
@@ -150,6 +151,9 @@ func TaskLog(id string) string { return fill(RouteTaskLog, id) }
 
 // TaskApproval approves the destructive change a task waits with (POST).
 func TaskApproval(id string) string { return fill(RouteTaskApproval, id) }
+
+// TaskGiveUp closes a lost task as failed (POST).
+func TaskGiveUp(id string) string { return fill(RouteTaskGiveUp, id) }
 
 // Asset is the address of an embedded file by its hashed name.
 func Asset(name string) string { return strings.TrimSuffix(RouteAssets, "*") + name }

@@ -18,7 +18,7 @@ var shapes = map[string]string{
 	"download": "M8 3v7M5 7.5 8 10.5l3-3M3.5 13h9",
 	"more":     "M3.5 8h.01M8 8h.01M12.5 8h.01",
 	"down":     "M8 3v10M4.5 9.5 8 13l3.5-3.5",
-	"key":      "M9.5 6.5a2.75 2.75 0 1 0-2 2.65L9 10.5h1.5V12H12v1.5h2v-2z",
+	"terminal": "M2.5 3.5h11v9h-11zM5 6.5 7 8 5 9.5M8.5 10H11",
 	"alert":    "M8 2.5 14.5 13.5h-13zM8 6.5v3.5M8 11.9h.01",
 }
 

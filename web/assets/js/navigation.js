@@ -12,12 +12,15 @@ function unreachable() {
   if (text && place) place.replaceChildren(text.content.cloneNode(true));
 }
 
-// An answer that is no page of ours, from a proxy perhaps, is not shown in place of one.
+// A failure that is none of ours, from a proxy perhaps, is not shown in place of what is there:
+// ours are whole pages, or say with HX-Reswap what to do with them.
+const ours = ({ xhr, target }) =>
+  target?.id === "main" ? xhr.responseText.includes('id="main"') : xhr.getResponseHeader("HX-Reswap") !== null;
+
 document.addEventListener("htmx:beforeSwap", (event) => {
-  const { xhr, target } = event.detail;
-  if (target?.id === "main" && xhr.status >= 400 && !xhr.responseText.includes('id="main"')) {
-    event.detail.shouldSwap = false;
-    unreachable();
-  }
+  const { status } = event.detail.xhr;
+  if (status < 400 || status === 409 || status === 422 || ours(event.detail)) return;
+  event.detail.shouldSwap = false;
+  unreachable();
 });
 document.addEventListener("htmx:sendError", unreachable);

@@ -1,0 +1,168 @@
+package gallery_test
+
+import (
+	"context"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+
+	"commander/views/gallery"
+)
+
+// bundle is where `make assets` leaves what the pages load.
+const bundle = "../../web/assets/dist"
+
+// screenshots names a folder that pictures of all pages go to, when it is set.
+const screenshots = "GALLERY_SCREENSHOTS"
+
+// browser starts Chromium and the gallery, and gives the gallery's address and what the console said.
+func browser(t *testing.T, beat time.Duration) (context.Context, string, func() []string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("a browser is started only without -short")
+	}
+	_, err := os.Stat(filepath.Join(bundle, "app.js"))
+	require.NoError(t, err, "the bundle is missing: run `make assets`")
+	server := httptest.NewServer(gallery.Handler(bundle, beat))
+	t.Cleanup(server.Close)
+
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.Flag("disable-component-update", true))
+	allocator, cancel := chromedp.NewExecAllocator(t.Context(), options...)
+	t.Cleanup(cancel)
+	tab, cancel := chromedp.NewContext(allocator)
+	t.Cleanup(cancel)
+	// The first call starts the browser, which lives as long as this context: the limit comes after it.
+	require.NoError(t, chromedp.Do(tab, chromedp.Navigate("about:blank")), "start Chromium (`make test-deps` installs it)")
+	limited, cancel := context.WithTimeout(tab, 4*time.Minute)
+	t.Cleanup(cancel)
+	tab = limited
+
+	var mu sync.Mutex // guards said
+	var said []string
+	require.NoError(t, chromedp.Listen(tab, func(event any) {
+		mu.Lock()
+		defer mu.Unlock()
+		switch e := event.(type) {
+		case *log.EventEntryAdded:
+			said = append(said, e.Entry.Text)
+		case *runtime.EventExceptionThrown:
+			said = append(said, e.ExceptionDetails.Text)
+		}
+	}))
+	return tab, server.URL, func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		return said
+	}
+}
+
+// outside lists what sticks out of the window and cannot be scrolled to inside a part of its own.
+const outside = `[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > innerWidth + 1 &&
+	!e.closest(".filters, .tabs, .yaml, .diff, .log, .side, .away, .table, [popover], dialog, template")).map(e => e.tagName + "." + e.className)`
+
+func TestPagesFitEveryScreenAndObeyThePolicy(t *testing.T) {
+	tab, address, said := browser(t, time.Hour)
+	for _, look := range []struct {
+		width, height int64
+		query         string
+	}{
+		{360, 780, "lang=en"},
+		{360, 780, "lang=ru&theme=dark"},
+		{1280, 800, "lang=en&theme=dark"},
+		{1280, 800, "lang=ru"},
+	} {
+		for _, e := range gallery.Exhibits() {
+			if e.Name == "messages" {
+				continue // fragments that are no page
+			}
+			require.NoError(t, chromedp.Do(tab,
+				chromedp.EmulateViewport(look.width, look.height),
+				chromedp.Navigate(address+"/gallery/"+e.Name+"?"+look.query),
+				until(`document.documentElement.dataset.script === ""`),
+			), e.Name)
+			width, err := chromedp.Run(tab, chromedp.Evaluate[int64](`document.documentElement.scrollWidth`))
+			require.NoError(t, err)
+			require.LessOrEqual(t, width, look.width, "%s scrolls sideways with %s", e.Name, look.query)
+			out, err := chromedp.Run(tab, chromedp.Evaluate[[]string](outside))
+			require.NoError(t, err)
+			require.Empty(t, out, "%s with %s at %d", e.Name, look.query, look.width)
+			if folder := os.Getenv(screenshots); folder != "" {
+				picture, err := chromedp.Run(tab, chromedp.FullScreenshot(100))
+				require.NoError(t, err)
+				name := fmt.Sprintf("%s-%d-%s.png", e.Name, look.width, strings.NewReplacer("=", "-", "&", "-").Replace(look.query))
+				require.NoError(t, os.WriteFile(filepath.Join(folder, name), picture, 0o600))
+			}
+		}
+	}
+	require.Empty(t, said())
+}
+
+func TestALogDropsTheLinesItHas(t *testing.T) {
+	tab, address, said := browser(t, time.Millisecond)
+	require.NoError(t, chromedp.Do(tab,
+		chromedp.Navigate(address+"/gallery/task"),
+		// The course ends with the task's success.
+		until(`document.querySelector("h1 + .chips .chip").dataset.tone === "good"`),
+		until(`!document.querySelector("[data-first-error]").hidden`),
+		until(`(l => l.scrollHeight - l.scrollTop - l.clientHeight < 24)(document.querySelector(".log"))`),
+		press(`[data-first-error]`),
+		until(`document.querySelector(".log .found")`),
+		until(`document.querySelector("[data-follow]").getAttribute("aria-pressed") === "false"`),
+	))
+	numbers, err := chromedp.Run(tab, chromedp.Evaluate[[]int](`[...document.querySelectorAll(".log li")].map(l => Number(l.dataset.n))`))
+	require.NoError(t, err)
+	require.Len(t, numbers, 60)
+	for i, n := range numbers {
+		require.Equal(t, i+1, n)
+	}
+	for _, s := range said() {
+		require.Contains(t, s, "htmx:oobErrorNoTarget", "only messages for other pages may be complained about")
+	}
+}
+
+func TestARowChangesInPlaceAndSaysSo(t *testing.T) {
+	tab, address, _ := browser(t, time.Millisecond)
+	require.NoError(t, chromedp.Do(tab,
+		chromedp.Navigate(address+"/gallery/clusters"),
+		until(`document.querySelector("#cluster-c2-row.changed .chip")?.dataset.tone === "good"`),
+		until(`document.querySelector("#said").textContent === "payments-prod-2: Ready"`),
+		until(`document.querySelector("#connection").textContent === "Live"`),
+	))
+}
+
+func TestTheKeyboardGoesPlaces(t *testing.T) {
+	tab, address, _ := browser(t, time.Hour)
+	require.NoError(t, chromedp.Do(tab,
+		chromedp.Navigate(address+"/gallery/clusters"),
+		until(`document.documentElement.dataset.script === ""`),
+		chromedp.KeyEvent("?"),
+		until(`document.querySelector("#keys[open]")`),
+		press(`#keys button`),
+		until(`!document.querySelector("#keys[open]")`),
+		chromedp.KeyEvent("/"),
+		until(`document.activeElement.matches("[data-filter]")`),
+		// Letters that are typed are letters. (The driver types the slash in spite of the script.)
+		chromedp.KeyEvent("c?"),
+		until(`document.activeElement.value.endsWith("c?") && !document.querySelector("#keys[open]")`),
+	))
+}
+
+// until waits for an expression to become true.
+func until(expression string) chromedp.Action[chromedp.Void] {
+	return chromedp.Poll[chromedp.Void](expression)
+}
+
+// press clicks what a selector finds.
+func press(selector string) chromedp.Action[chromedp.Void] {
+	return chromedp.Click(chromedp.CSS(selector))
+}
