@@ -1,0 +1,109 @@
+package console
+
+import (
+	"net/http"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"commander/fleet"
+	"commander/store"
+	"commander/views/clusters"
+	"commander/views/tasks"
+	"commander/views/ui"
+)
+
+// recentTasks is how many tasks an overview shows.
+const recentTasks = 5
+
+// Cluster shows a cluster, or what is left of it in the archive.
+func (c *Console) Cluster(w http.ResponseWriter, r *http.Request) error {
+	cluster, err := id(r)
+	if err != nil {
+		return err
+	}
+	view, err := c.Fleet.Cluster(r.Context(), actor(r), cluster)
+	if err != nil {
+		return err
+	}
+	if view.ArchivedAt != nil {
+		return c.archived(w, r, view)
+	}
+	return c.clusterPage(w, r, http.StatusOK, view, partsOverview, page{
+		content: clusters.OverviewBody(c.overview(view, actor(r))),
+	})
+}
+
+func (c *Console) overview(view fleet.ClusterView, who fleet.Actor) clusters.Overview {
+	o := clusters.Overview{
+		Head: c.head(view, who, clusters.TabOverview), Facts: factsOf(view), Tasks: taskRows(view, recentTasks),
+		RenderErrors: renderErrors(view.Wanted),
+	}
+	if report := view.Report; report != nil {
+		o.Totals = clusters.Totals{
+			Known: true, CPU: report.CpuCores, MemoryGiB: report.MemoryGib, RootDiskGiB: report.RootDiskGib,
+			PVCGiB: report.PvcGib, Nodes: report.NodeCount,
+		}
+		for _, n := range report.Nodes {
+			o.Nodes = append(o.Nodes, clusters.Node{
+				Name: n.Name, Group: n.Group, Status: nodeStatus(n), Version: kubernetesVersion(n.Version),
+				CPU: n.CPUCores, MemoryGiB: n.MemoryGiB, CreatedAt: n.CreatedAt,
+			})
+		}
+	}
+	return o
+}
+
+func nodeStatus(n store.AgentNode) ui.Status {
+	if n.Ready {
+		return ui.NodeStatus("ready")
+	}
+	return ui.NodeStatus("not_ready")
+}
+
+func factsOf(view fleet.ClusterView) clusters.Facts {
+	facts := clusters.Facts{
+		Template: view.Line.TemplateName, TemplateVersion: view.Line.TemplateNumber,
+		KubernetesWanted: wantedKubernetes(view.Wanted), CreatedAt: view.CreatedAt,
+		CheckedAt: moment(view.CheckedAt), Revision: view.Revision,
+	}
+	if view.Wanted.Revision == 1 {
+		facts.CreatedBy = view.Wanted.CreatedBy
+	}
+	if view.Report != nil {
+		facts.Kubernetes = kubernetesVersion(view.Report.KubernetesVersion)
+		facts.AgentVersion, facts.ReportedAt = view.Report.AgentVersion, view.Report.ReportedAt
+	}
+	// A configuration wants a minor version; any patch of it is what was wanted.
+	if facts.Kubernetes == facts.KubernetesWanted || strings.HasPrefix(facts.Kubernetes, facts.KubernetesWanted+".") {
+		facts.KubernetesWanted = ""
+	}
+	return facts
+}
+
+// wantedKubernetes is the version that a configuration asks for, empty when it does not say.
+func wantedKubernetes(wanted fleet.Configuration) string {
+	var document struct {
+		KubernetesVersion string `yaml:"kubernetesVersion"`
+	}
+	if yaml.Unmarshal([]byte(wanted.Rendering.Shown.ClusterConfiguration), &document) != nil {
+		return "" // a configuration with errors is shown with them, elsewhere
+	}
+	return document.KubernetesVersion
+}
+
+func taskRows(view fleet.ClusterView, most int) []tasks.Row {
+	rows := make([]tasks.Row, 0, most)
+	for _, task := range view.Tasks[:min(len(view.Tasks), most)] {
+		rows = append(rows, taskRow(task, ""))
+	}
+	return rows
+}
+
+func renderErrors(wanted fleet.Configuration) []clusters.RenderError {
+	var out []clusters.RenderError
+	for _, e := range wanted.RenderErrors {
+		out = append(out, clusters.RenderError{Section: placeOf(wanted.Schema, e), Text: messageOf(e)})
+	}
+	return out
+}

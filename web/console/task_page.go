@@ -1,0 +1,65 @@
+package console
+
+import (
+	"context"
+	"net/http"
+
+	"commander/fleet"
+	"commander/views/layout"
+	"commander/views/paths"
+	"commander/views/tasks"
+	"commander/views/ui"
+)
+
+// Task shows a task: how far it has come, what happens next, and the end of its log.
+func (c *Console) Task(w http.ResponseWriter, r *http.Request) error {
+	taskID, err := id(r)
+	if err != nil {
+		return err
+	}
+	view, err := c.Fleet.Task(r.Context(), actor(r), taskID)
+	if err != nil {
+		return err
+	}
+	state, err := c.taskState(r.Context(), view, actor(r))
+	if err != nil {
+		return err
+	}
+	log, err := c.tail(r.Context(), actor(r), taskID)
+	if err != nil {
+		return err
+	}
+	kind := ui.TaskKind(string(view.Kind))
+	return c.show(w, r, http.StatusOK, page{
+		title: kind, section: layout.SectionTasks, workspace: &view.Workspace,
+		live: paths.Live(log.seq, paths.TopicTask(state.ID)),
+		content: tasks.Body(tasks.Page{
+			State: state, Kind: kind, Slug: view.Workspace.Slug, ClusterID: view.ClusterID.String(), Cluster: view.Cluster.Name,
+			Archived: view.Cluster.ArchivedAt != nil, Actor: view.CreatedBy, CreatedAt: view.CreatedAt,
+			Log: tasks.Log{ID: state.ID, Lines: log.lines, Earlier: log.earlier, Running: going(view.Task)},
+		}),
+	})
+}
+
+// taskState is the part of a task's page that changes as it goes.
+func (c *Console) taskState(ctx context.Context, view fleet.TaskView, who fleet.Actor) (tasks.State, error) {
+	line, err := c.Fleet.ClusterLine(ctx, who, view.ClusterID)
+	if err != nil {
+		return tasks.State{}, err
+	}
+	newest := line.TaskID != nil && *line.TaskID == view.ID && line.ArchivedAt == nil
+	s := tasks.State{
+		ID: view.ID.String(), Status: taskStatus(view.Task), Percent: percent(view.Task), Running: going(view.Task),
+		Steps: steps(view.Task), Started: moment(view.StartedAt), Finished: moment(view.FinishedAt), Attempt: view.Attempt,
+		Next: next(view.Task), Failure: failure(view.Task),
+	}
+	if view.Phase != "" {
+		s.Phase = ui.PhaseTitle(view.Phase)
+	}
+	may := fleet.May(who.Role(view.WorkspaceID), fleet.TasksEdit)
+	s.Approval = approval(view.Task, may)
+	if may {
+		s.Actions = actions(view.Task, newest)
+	}
+	return s, nil
+}
