@@ -1,0 +1,86 @@
+package web
+
+import (
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+
+	"commander/fleet"
+	"commander/views/paths"
+	"commander/web/console"
+	"commander/web/session"
+)
+
+const (
+	get  = http.MethodGet
+	post = http.MethodPost
+)
+
+// handler is what answers a route; its errors end at the edge.
+type handler = func(http.ResponseWriter, *http.Request) error
+
+// route is one address of the browser's part with what it takes to be let in.
+type route struct {
+	method, pattern string
+	permission      fleet.Permission
+	handle          handler
+}
+
+// routes are all addresses of the browser's part.
+func routes(c *console.Console, s *session.Sessions) []route {
+	return []route{
+		{get, paths.RouteSignIn, fleet.Public, c.SignIn},
+		{get, paths.RouteAuthLogin, fleet.Public, s.Login},
+		{get, paths.RouteAuthCallback, fleet.Public, s.Callback},
+		{post, paths.RouteAuthLogout, fleet.SignedIn, s.Logout},
+
+		{get, paths.RouteStart, fleet.WorkspacesView, c.Start},
+		{get, paths.RouteSettings, fleet.SignedIn, c.Settings},
+		{post, paths.RouteSettings, fleet.SignedIn, c.SaveSettings},
+
+		{get, paths.RouteClusters, fleet.ClustersView, c.Clusters},
+		{post, paths.RouteClusters, fleet.ClustersEdit, c.CreateCluster},
+		{get, paths.RouteClusterNew, fleet.ClustersEdit, c.NewCluster},
+		{post, paths.RouteNewPreview, fleet.ClustersEdit, c.PreviewNew},
+		{get, paths.RouteArchive, fleet.ClustersView, c.Archive},
+		{get, paths.RouteTasks, fleet.TasksView, c.Tasks},
+		{get, paths.RouteTokens, fleet.TokensView, c.Tokens},
+		{post, paths.RouteTokens, fleet.TokensEdit, c.CreateToken},
+		{post, paths.RouteTokenDeletion, fleet.TokensEdit, c.RevokeToken},
+
+		{get, paths.RouteCluster, fleet.ClustersView, c.Cluster},
+		{get, paths.RouteClusterConfiguration, fleet.ClustersView, c.Configuration},
+		{post, paths.RouteClusterConfiguration, fleet.ClustersEdit, c.SaveConfiguration},
+		{post, paths.RouteClusterPreview, fleet.ClustersEdit, c.PreviewConfiguration},
+		{get, paths.RouteClusterKubernetes, fleet.ClustersView, c.ClusterKubernetes},
+		{get, paths.RouteClusterTasks, fleet.TasksView, c.ClusterTasks},
+		{get, paths.RouteClusterDeletion, fleet.ClustersEdit, c.Deletion},
+		{post, paths.RouteClusterDeletion, fleet.ClustersEdit, c.DeleteCluster},
+		{get, paths.RouteClusterKubeconfig, fleet.ClustersConnect, c.Kubeconfig},
+		{post, paths.RouteClusterKubeconfig, fleet.ClustersConnect, c.DownloadKubeconfig},
+		{post, paths.RouteClusterInstallation, fleet.ClustersEdit, c.Install},
+		{post, paths.RouteClusterConvergence, fleet.ClustersEdit, c.Converge},
+		{post, paths.RouteClusterArchive, fleet.ClustersEdit, c.ArchiveCluster},
+
+		{get, paths.RouteTask, fleet.TasksView, c.Task},
+		{get, paths.RouteTaskLog, fleet.TasksView, c.TaskLog},
+		{post, paths.RouteTaskRetry, fleet.TasksEdit, c.Retry},
+		{post, paths.RouteTaskStop, fleet.TasksEdit, c.Stop},
+		{post, paths.RouteTaskApproval, fleet.TasksEdit, c.Approve},
+		{post, paths.RouteTaskGiveUp, fleet.TasksEdit, c.GiveUp},
+	}
+}
+
+// browser is the router of the pages: each route behind its permission, each error at the edge.
+func (s *server) browser() *chi.Mux {
+	mux := chi.NewRouter()
+	for _, r := range routes(s.Console, s.Sessions) {
+		mux.Method(r.method, r.pattern, s.edge.Page(s.gate.permitted(r.permission, r.handle)))
+	}
+	if s.Live != nil {
+		mux.Method(get, paths.RouteLive, s.edge.Page(s.gate.permitted(fleet.WorkspacesView, s.live)))
+	}
+	mux.NotFound(s.edge.Page(notFound).ServeHTTP)
+	mux.MethodNotAllowed(s.edge.Page(notFound).ServeHTTP)
+	return mux
+}
