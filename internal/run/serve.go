@@ -14,7 +14,8 @@ import (
 const drainBound = 10 * time.Second
 
 // Serve is an actor that serves HTTP on a listener until its context ends, with TLS if the
-// server has a TLS configuration. Requests see the context through http.Request.Context.
+// server has a TLS configuration. Requests do not end with the context: they are let finish, and
+// those that outlast drainBound are cut. Hijacked connections are their owners' to end.
 func Serve(server *http.Server, listener net.Listener) func(context.Context) error {
 	return func(ctx context.Context) error {
 		if server.ReadHeaderTimeout == 0 {
