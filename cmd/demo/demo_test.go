@@ -124,11 +124,14 @@ func TestSocketsFitUnderLongFolders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := h.reset(); err != nil {
-			t.Error(err)
+	if err := h.reset(); err != nil {
+		t.Fatal(err)
+	}
+	for _, gone := range []string{dir, h.dir} {
+		if _, err := os.Stat(gone); !os.IsNotExist(err) {
+			t.Errorf("after reset %s is still there (%v)", gone, err)
 		}
-	})
+	}
 	if len(dir)+longestName > maxSocket {
 		t.Errorf("%s leaves no room for sockets", dir)
 	}

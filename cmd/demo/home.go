@@ -2,7 +2,6 @@ package main
 
 import (
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -101,13 +100,9 @@ func (h *home) runDir() (string, error) {
 	return dir, nil
 }
 
-// reset forgets everything the demo has kept.
+// reset forgets everything the demo has kept, wherever it is.
 func (h *home) reset() error {
-	if _, err := os.Stat(h.dir); errors.Is(err, fs.ErrNotExist) {
-		fmt.Println("nothing to forget")
-		return nil
-	}
-	if err := h.hold(); err != nil {
+	if err := h.open(); err != nil {
 		return err
 	}
 	run, err := h.runDir()
