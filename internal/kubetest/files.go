@@ -10,7 +10,24 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
 )
+
+// removeLeftovers removes the folders of test binaries that were killed before they could; the
+// process ids are in the names.
+func removeLeftovers() {
+	dirs, _ := filepath.Glob(filepath.Join(os.TempDir(), "kubetest-*-*"))
+	for _, dir := range dirs {
+		id, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(dir), "kubetest-"), "-")
+		pid, err := strconv.Atoi(id)
+		if err == nil && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+			_ = os.RemoveAll(dir) // another test binary may be doing the same
+		}
+	}
+}
 
 // prepare writes the administrator's token and the key for service accounts, and finds a port.
 func (s *Server) prepare() (token string, port int, err error) {

@@ -87,8 +87,9 @@ func start() (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	removeLeftovers()
 	// Not t.TempDir: its path may be too long for etcd's sockets.
-	dir, err := os.MkdirTemp("", "kubetest-")
+	dir, err := os.MkdirTemp("", fmt.Sprintf("kubetest-%d-", os.Getpid()))
 	if err != nil {
 		return nil, fmt.Errorf("make folder: %w", err)
 	}
