@@ -7,8 +7,6 @@ import (
 
 	"commander/fleet"
 	"commander/views/paths"
-	"commander/web/console"
-	"commander/web/session"
 )
 
 const (
@@ -27,12 +25,15 @@ type route struct {
 }
 
 // routes are all addresses of the browser's part.
-func routes(c *console.Console, s *session.Sessions) []route {
+func (s *server) routes() []route {
+	c := s.Console
 	return []route{
 		{get, paths.RouteSignIn, fleet.Public, c.SignIn},
-		{get, paths.RouteAuthLogin, fleet.Public, s.Login},
-		{get, paths.RouteAuthCallback, fleet.Public, s.Callback},
-		{post, paths.RouteAuthLogout, fleet.SignedIn, s.Logout},
+		{get, paths.RouteAuthLogin, fleet.Public, s.Sessions.Login},
+		{get, paths.RouteAuthCallback, fleet.Public, s.Sessions.Callback},
+		{post, paths.RouteAuthLogout, fleet.SignedIn, s.Sessions.Logout},
+
+		{get, paths.RouteLive, fleet.WorkspacesView, s.live}, // each topic is checked again before it is drawn
 
 		{get, paths.RouteStart, fleet.WorkspacesView, c.Start},
 		{get, paths.RouteSettings, fleet.SignedIn, c.Settings},
@@ -74,11 +75,8 @@ func routes(c *console.Console, s *session.Sessions) []route {
 // browser is the router of the pages: each route behind its permission, each error at the edge.
 func (s *server) browser() *chi.Mux {
 	mux := chi.NewRouter()
-	for _, r := range routes(s.Console, s.Sessions) {
+	for _, r := range s.routes() {
 		mux.Method(r.method, r.pattern, s.edge.Page(s.gate.permitted(r.permission, r.handle)))
-	}
-	if s.Live != nil {
-		mux.Method(get, paths.RouteLive, s.edge.Page(s.gate.permitted(fleet.WorkspacesView, s.live)))
 	}
 	mux.NotFound(s.edge.Page(notFound).ServeHTTP)
 	mux.MethodNotAllowed(s.edge.Page(notFound).ServeHTTP)

@@ -136,6 +136,9 @@ func pattern(r *http.Request) string {
 
 // live hands a person's socket to the hub.
 func (s *server) live(w http.ResponseWriter, r *http.Request) error {
+	if s.Live == nil {
+		return notFound(w, r)
+	}
 	s.Live.ServeHTTP(w, r)
 	return nil
 }
