@@ -174,7 +174,7 @@ func form(p Page) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = ui.Input(ui.Field{Name: FieldDays, Kind: ui.Number, Title: i18n.T(ctx, "tokens.days"), Value: p.Form.Days, Placeholder: i18n.T(ctx, "tokens.days_never"), Min: "1", Step: "1", Optional: true, Problem: p.Form.Problems[FieldDays]}).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = ui.Input(ui.Field{Name: FieldDays, Kind: ui.Number, Title: i18n.T(ctx, "tokens.days"), Value: p.Form.Days, Placeholder: i18n.T(ctx, "tokens.days_never"), Optional: true, Problem: p.Form.Problems[FieldDays]}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -226,7 +226,7 @@ func list(p Page) templ.Component {
 			{Label: i18n.M("tokens.used")},
 			{Label: i18n.M("tokens.expires")},
 			{Label: i18n.M("tokens.created_at"), Priority: 2},
-			{Label: i18n.M("tokens.actions")},
+			{Label: i18n.M("tokens.actions"), Number: true},
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -272,14 +272,14 @@ func list(p Page) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "</td><td data-label=\"")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 20, "</td><td class=\"second\" data-label=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var12 string
 			templ_7745c5c3_Var12, templ_7745c5c3_Err = templruntime.NewAttributeExpression(i18n.T(ctx, "tokens.used")).Resolve(ctx)
 			if templ_7745c5c3_Err != nil {
-				return templ.Error{Err: templ_7745c5c3_Err, FileName: `tokens/page.templ`, Line: 57, Col: 49}
+				return templ.Error{Err: templ_7745c5c3_Err, FileName: `tokens/page.templ`, Line: 57, Col: 64}
 			}
 			_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var12)
 			if templ_7745c5c3_Err != nil {

@@ -33,17 +33,6 @@ func Explained(f Field) templ.Attributes {
 	return attributes
 }
 
-// Optional attributes of a number.
-func limits(f Field) templ.Attributes {
-	attributes := templ.Attributes{"step": "any"}
-	for name, value := range map[string]string{"min": f.Min, "max": f.Max, "step": f.Step} {
-		if value != "" {
-			attributes[name] = value
-		}
-	}
-	return attributes
-}
-
 // current marks the link to where the reader is.
 func current(here bool) templ.Attributes {
 	if !here {

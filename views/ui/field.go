@@ -38,8 +38,7 @@ type Field struct {
 	Changed     bool   // differs from what is saved
 	Was         string // what is saved, when it differs and may be shown
 	Problem     i18n.Message
-	Min, Max    string
-	Step        string // of a number; empty means any
+	Min, Max    string // bounds of a number as they are shown; either may be empty
 	Focus       bool   // the first field to be mended
 }
 
@@ -48,6 +47,19 @@ func (f Field) ID() string { return "f-" + f.Name }
 
 func (f Field) hintID() string    { return f.ID() + "-hint" }
 func (f Field) problemID() string { return f.ID() + "-problem" }
+
+// bounds says what a number may be.
+func (f Field) bounds() i18n.Message {
+	switch {
+	case f.Min != "" && f.Max != "":
+		return i18n.M("field.between", f.Min, f.Max)
+	case f.Min != "":
+		return i18n.M("parameter.min", f.Min)
+	case f.Max != "":
+		return i18n.M("parameter.max", f.Max)
+	}
+	return i18n.Message{}
+}
 
 // span keeps the width of a field between one column and the whole row.
 func (f Field) span() string { return spans[min(max(f.Span, 1), len(spans))-1] }
