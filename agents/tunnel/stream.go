@@ -20,6 +20,7 @@ type Stream struct {
 	changed  *sync.Cond
 	received bytes.Buffer
 	credit   int   // bytes the other end may still send
+	size     int   // of the receive window as granted so far: credit, received and owed together
 	owed     int   // bytes read and not yet given back as credit
 	window   int   // bytes we may send
 	finIn    bool  // the other end sent fin
@@ -31,10 +32,7 @@ type Stream struct {
 }
 
 func newStream(s *Session, id uint32, target string) *Stream {
-	st := &Stream{session: s, id: id, target: target, credit: InitialWindow, window: InitialWindow}
-	// The window grows to the wanted size with the first credit given back, so that streams with
-	// little data need no frame for it.
-	st.owed = s.options.Window - InitialWindow
+	st := &Stream{session: s, id: id, target: target, credit: InitialWindow, size: InitialWindow, window: InitialWindow}
 	st.changed = sync.NewCond(&st.mu)
 	return st
 }
@@ -78,10 +76,12 @@ func (st *Stream) readLocked(p []byte) (int, error) {
 		return n, nil
 	}
 	st.owed += n
-	if most := st.session.options.Window; n > 0 && st.owed >= most/2 && st.credit < most/2 {
-		grant := st.owed
+	if st.owed >= st.size/2 {
+		// The window grows to the wanted size with the first credit given back, so that streams
+		// with little data need no frame for it.
+		grant := st.owed + st.session.options.Window - st.size
 		st.credit += grant
-		st.owed = 0
+		st.owed, st.size = 0, st.session.options.Window
 		st.session.send(windowFrame(st.id, uint32(grant)))
 	}
 	return n, nil
