@@ -12,8 +12,9 @@ type API interface {
 	Configuration(ctx context.Context) (cluster, provider string, err error)
 	// Adopt writes the owner and the documents.
 	Adopt(ctx context.Context, owner, cluster, provider string) error
-	// Apply makes an object as it is described, waiting until its kind is known.
-	Apply(ctx context.Context, object map[string]any) error
+	// Apply makes objects as they are described. Those whose kind or namespace another of them
+	// brings may stand before it.
+	Apply(ctx context.Context, objects []map[string]any, log func(string)) error
 	// Release deletes objects that hold something outside of the cluster.
 	Release(ctx context.Context, log func(string)) error
 }

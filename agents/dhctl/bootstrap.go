@@ -137,13 +137,11 @@ func (o *operation) createResources(ctx context.Context, r config.Resources) err
 	if err != nil {
 		return err
 	}
+	var objects []map[string]any
 	for _, d := range r.Objects {
-		o.log("Applying " + d.Kind + " " + d.Name)
-		if err := api.Apply(ctx, d.Object); err != nil {
-			return fmt.Errorf("apply %s %s: %w", d.Kind, d.Name, err)
-		}
+		objects = append(objects, d.Object)
 	}
-	return nil
+	return api.Apply(ctx, objects, o.log)
 }
 
 func (o *operation) ensureAgent(ctx context.Context, a *config.Agent) error {

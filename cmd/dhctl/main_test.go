@@ -25,9 +25,11 @@ const worldVariable = "DHCTL_TEST_WORLD"
 // from the same executable, as the real ones are.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && strings.HasSuffix(os.Args[1], "server") {
-		world := worldtest.World{Dir: os.Getenv(worldVariable)}
-		engines = func(Common) (map[string]dhctl.Engine, dhctl.Connect) {
-			return map[string]dhctl.Engine{"World": world}, world.Connect
+		if dir := os.Getenv(worldVariable); dir != "" {
+			world := worldtest.World{Dir: dir}
+			engines = func(Common) (map[string]dhctl.Engine, dhctl.Connect) {
+				return map[string]dhctl.Engine{"World": world}, world.Connect
+			}
 		}
 		run.Main("dhctl", start)
 		return

@@ -16,7 +16,7 @@ import (
 )
 
 // prefix begins the names of environment variables.
-const prefix = "DHCTL"
+const prefix = "DHCTL_"
 
 // Common is what the server and the processes of its operations are told alike. It is exported
 // because flags are read into it.
@@ -88,7 +88,7 @@ func serve(ctx context.Context, args []string) error {
 		return fmt.Errorf("make folder for operations: %w", err)
 	}
 	defer os.RemoveAll(dir)
-	log.Info("serving", append([]any{"program", self}, config.Describe(&c)...)...)
+	log.Info("serving", append([]any{"binary", self}, config.Describe(&c)...)...)
 	kinds, _ := engines(c.Common)
 	s := &proxy.Server{
 		Proxy: proxy.Proxy{

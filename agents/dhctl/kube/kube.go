@@ -9,9 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
 	applycore "k8s.io/client-go/applyconfigurations/core/v1"
 	"k8s.io/client-go/discovery/cached/memory"
@@ -123,57 +121,4 @@ func (c *Cluster) Adopt(ctx context.Context, owner, cluster, provider string) er
 		return fmt.Errorf("write owner into the cluster: %w", err)
 	}
 	return nil
-}
-
-// Apply makes an object as it is described. It waits while its kind or namespace is not there
-// yet, since another object may be about to bring it, and while the API server is away.
-func (c *Cluster) Apply(ctx context.Context, object map[string]any) error {
-	o := &unstructured.Unstructured{Object: object}
-	var last error
-	err := wait.PollUntilContextCancel(ctx, tryAgain, true, func(ctx context.Context) (bool, error) {
-		last = c.applyOnce(ctx, o)
-		if last == nil {
-			return true, nil
-		}
-		if mayPass(last) {
-			c.kinds.Reset()
-			return false, nil
-		}
-		return false, last
-	})
-	if err != nil && last != nil && !errors.Is(err, last) {
-		return fmt.Errorf("%w: %w", err, last)
-	}
-	return err
-}
-
-func (c *Cluster) applyOnce(ctx context.Context, o *unstructured.Unstructured) error {
-	kind := o.GroupVersionKind()
-	mapping, err := c.kinds.RESTMapping(kind.GroupKind(), kind.Version)
-	if err != nil {
-		return err
-	}
-	var client dynamic.ResourceInterface = c.objects.Resource(mapping.Resource)
-	if mapping.Scope.Name() == meta.RESTScopeNameNamespace {
-		namespace := o.GetNamespace()
-		if namespace == "" {
-			namespace = metav1.NamespaceDefault
-		}
-		client = c.objects.Resource(mapping.Resource).Namespace(namespace)
-	}
-	_, err = client.Apply(ctx, o.GetName(), o, metav1.ApplyOptions{FieldManager: Manager, Force: true})
-	return err
-}
-
-// mayPass tells an error that time may mend from one that the object is guilty of.
-func mayPass(err error) bool {
-	status := apierrors.APIStatus(nil)
-	switch {
-	case meta.IsNoMatchError(err), apierrors.IsNotFound(err):
-		return true
-	case !errors.As(err, &status): // the server did not answer
-		return true
-	}
-	return apierrors.IsServiceUnavailable(err) || apierrors.IsTooManyRequests(err) || apierrors.IsTimeout(err) ||
-		apierrors.IsServerTimeout(err) || apierrors.IsInternalError(err) || apierrors.IsConflict(err)
 }

@@ -102,11 +102,13 @@ func (a api) Adopt(ctx context.Context, owner, cluster, provider string) error {
 	return a.world.change(ctx, "Adopt", a.id, func(string) {}, func(c *Cluster) { c.Owner, c.Docs = owner, [2]string{cluster, provider} })
 }
 
-func (a api) Apply(ctx context.Context, object map[string]any) error {
-	name := object["kind"].(string) + "/" + object["metadata"].(map[string]any)["name"].(string)
-	return a.world.change(ctx, "Apply", a.id, func(string) {}, func(c *Cluster) {
-		if !slices.Contains(c.Objects, name) {
-			c.Objects = append(c.Objects, name)
+func (a api) Apply(ctx context.Context, objects []map[string]any, log func(string)) error {
+	return a.world.change(ctx, "Apply", a.id, log, func(c *Cluster) {
+		for _, o := range objects {
+			name := o["kind"].(string) + "/" + o["metadata"].(map[string]any)["name"].(string)
+			if !slices.Contains(c.Objects, name) {
+				c.Objects = append(c.Objects, name)
+			}
 		}
 	})
 }
