@@ -52,6 +52,9 @@ func (b Builder) Build(ctx context.Context, t Target) (string, error) {
 	if err := b.compile(ctx, t, temporary); err != nil {
 		return "", err
 	}
+	if err := os.Chmod(temporary, 0o755); err != nil { // whatever the umask of whoever builds
+		return "", fmt.Errorf("put %s into the cache: %w", t.Name, err)
+	}
 	if err := os.Rename(temporary, output); err != nil {
 		return "", fmt.Errorf("put %s into the cache: %w", t.Name, err)
 	}

@@ -144,10 +144,10 @@ func (c *Cluster) Stop(ctx context.Context) error {
 
 // moved is called when the API server has another port than before: everybody who talks to it
 // starts again, to read the new address.
-func (c *Cluster) moved(ctx context.Context) {
+func (c *Cluster) moved() {
 	for _, p := range c.Keeper.Status() {
 		if p.Name != Etcd && p.Name != APIServer {
-			c.Keeper.Restart(ctx, p.Name)
+			c.Keeper.Restart(p.Name)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package controlplane
 
 import (
-	"context"
 	"fmt"
 	"strconv"
 
@@ -67,9 +66,9 @@ func (c *Cluster) choosePort() error {
 	c.settings.Port = port
 	after := c.settings
 	c.mu.Unlock()
-	c.log.Info("port of the API server chosen", "cluster", before.Name, "port", port, "before", before.Port)
+	c.log.Info("port of the API server chosen", "port", port, "before", before.Port)
 	c.onChange(after)
-	c.moved(context.Background()) // bounded by the grace that each process has for its end
+	c.moved()
 	return nil
 }
 

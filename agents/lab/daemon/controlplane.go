@@ -21,6 +21,11 @@ func (d *Daemon) ensureControlPlane(ctx context.Context, id string, want lab.Con
 		return problem(lab.Invalid, "%v", err)
 	}
 	want.KubernetesVersion = minor
+	if known := d.find(id); known != nil { // refused before anything is built for it
+		if err := mayBecome(known.read().Settings, want); err != nil {
+			return err
+		}
+	}
 	if _, err := d.programs(ctx, minor, say); err != nil {
 		return err
 	}

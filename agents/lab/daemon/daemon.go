@@ -104,12 +104,12 @@ func (d *Daemon) Run(ctx context.Context) error {
 	err = run.Serve(server, listener)(ctx)
 	end()
 	d.background.Wait()
-	return errors.Join(err, d.leave())
+	return errors.Join(err, d.leave(context.WithoutCancel(ctx)))
 }
 
 // leave ends the clusters or lets go of them.
-func (d *Daemon) leave() error {
-	limit, cancel := context.WithTimeout(context.Background(), stopLimit) // ctx has ended by now
+func (d *Daemon) leave(ctx context.Context) error {
+	limit, cancel := context.WithTimeout(ctx, stopLimit)
 	defer cancel()
 	d.mu.Lock()
 	clusters := slices.Collect(maps.Values(d.clusters))

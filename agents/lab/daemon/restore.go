@@ -33,7 +33,9 @@ func (d *Daemon) restore() error {
 		if err != nil {
 			return err
 		}
+		d.mu.Lock()
 		d.clusters[id] = c
+		d.mu.Unlock()
 		<-c.turn // nobody works on the cluster before it is back
 		d.background.Go(func() { d.bringBack(c) })
 	}

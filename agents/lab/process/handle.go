@@ -1,7 +1,6 @@
 package process
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -82,15 +81,15 @@ func (h *handle) how() string {
 }
 
 // stop ends the process and everything in its group: SIGTERM, and SIGKILL after the grace or
-// when ctx ends. It returns when the process has ended.
-func (h *handle) stop(ctx context.Context) {
+// when hurry is closed. It returns when the process has ended.
+func (h *handle) stop(hurry <-chan struct{}) {
 	_ = unix.Kill(-h.id.PID, unix.SIGTERM) // it leads its group, see start
 	grace := time.NewTimer(killGrace)
 	defer grace.Stop()
 	select {
 	case <-h.ended:
 	case <-grace.C:
-	case <-ctx.Done():
+	case <-hurry:
 	}
 	// What is left of the group goes as well; the id of a group that still has members is never
 	// given to a new process, and without members there is nobody to hit.

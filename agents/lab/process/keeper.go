@@ -96,9 +96,9 @@ func (k *Keeper) Stop(ctx context.Context, name string) error {
 }
 
 // Restart ends the named process; it is started again at once, by the plan of its Ensure.
-func (k *Keeper) Restart(ctx context.Context, name string) {
+func (k *Keeper) Restart(name string) {
 	if running, ok := k.find(name); ok {
-		running.restart(ctx)
+		running.restart()
 	}
 }
 

@@ -124,7 +124,7 @@ func TestDeadProcessStartsAgain(t *testing.T) {
 		t.Errorf("got %d restarts, want 1", s.Restarts)
 	}
 	second := pid(k)
-	k.Restart(t.Context(), "p")
+	k.Restart("p")
 	until(t, "it was restarted", func() bool { return pid(k) != 0 && pid(k) != second })
 }
 

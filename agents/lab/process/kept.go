@@ -20,8 +20,8 @@ type kept struct {
 	name   string
 	plan   Plan
 
-	quit context.CancelFunc // tells the goroutine to let go of the process
-	done chan struct{}      // closed when the goroutine has ended
+	quit chan struct{} // closed to tell the goroutine to let go of the process
+	done chan struct{} // closed when the goroutine has ended
 
 	mu       sync.Mutex // protects what follows
 	current  *handle    // nil between a death and the next start
@@ -31,20 +31,19 @@ type kept struct {
 }
 
 func newKept(k *Keeper, name string, plan Plan, h *handle, print string) *kept {
-	ctx, quit := context.WithCancel(context.Background()) // lives as long as the keeper, not as a request
-	p := &kept{keeper: k, name: name, plan: plan, quit: quit, done: make(chan struct{}), current: h, print: print}
-	go p.watch(ctx, h)
+	p := &kept{keeper: k, name: name, plan: plan, quit: make(chan struct{}), done: make(chan struct{}), current: h, print: print}
+	go p.watch(h)
 	return p
 }
 
 // watch starts the process again whenever it ends, until it is told to quit.
-func (p *kept) watch(ctx context.Context, h *handle) {
+func (p *kept) watch(h *handle) {
 	defer close(p.done)
 	delay := firstDelay
 	for {
 		began := time.Now()
 		select {
-		case <-ctx.Done():
+		case <-p.quit:
 			return
 		case <-h.ended:
 		}
@@ -59,7 +58,7 @@ func (p *kept) watch(ctx context.Context, h *handle) {
 		if time.Since(began) > steady || asked {
 			delay = firstDelay
 		}
-		next := p.again(ctx, &delay)
+		next := p.again(&delay)
 		if next == nil {
 			return
 		}
@@ -68,11 +67,11 @@ func (p *kept) watch(ctx context.Context, h *handle) {
 }
 
 // again starts the process, as often as it takes; nil means that it was told to quit.
-func (p *kept) again(ctx context.Context, delay *time.Duration) *handle {
+func (p *kept) again(delay *time.Duration) *handle {
 	for {
 		timer := time.NewTimer(*delay)
 		select {
-		case <-ctx.Done():
+		case <-p.quit:
 			timer.Stop()
 			return nil
 		case <-timer.C:
@@ -100,7 +99,7 @@ func (p *kept) runs(print string) bool {
 
 // leave ends the goroutine and keeps the process running.
 func (p *kept) leave() {
-	p.quit()
+	close(p.quit)
 	<-p.done
 	if p.current != nil { // the goroutine has ended: nobody else changes it
 		p.current.close()
@@ -109,22 +108,22 @@ func (p *kept) leave() {
 
 // stop ends the goroutine, then the process.
 func (p *kept) stop(ctx context.Context) {
-	p.quit()
+	close(p.quit)
 	<-p.done
 	if p.current != nil {
-		p.current.stop(ctx)
+		p.current.stop(ctx.Done())
 		p.current.reap()
 	}
 }
 
 // restart ends the process and leaves starting it to the goroutine.
-func (p *kept) restart(ctx context.Context) {
+func (p *kept) restart() {
 	p.mu.Lock()
 	h := p.current
 	p.asked = h != nil
 	p.mu.Unlock()
 	if h != nil {
-		h.stop(ctx)
+		h.stop(nil)
 	}
 }
 

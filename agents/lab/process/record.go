@@ -103,7 +103,7 @@ func (k *Keeper) stopStrays(ctx context.Context, name string) error {
 		if err != nil {
 			return err
 		}
-		h.stop(ctx)
+		h.stop(ctx.Done())
 		h.close()
 	}
 	return nil
