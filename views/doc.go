@@ -9,8 +9,8 @@
 //     A request with HX-Request and without HX-Boosted wants a fragment; the doc of each fragment
 //     says so.
 //   - A form that was saved answers 303, or 204 with HX-Location
-//     {"path": …, "target": "#main", "select": "#main", "swap": "outerHTML show:window:top"} when
-//     HX-Request is set. A form that was not answers 422 (invalid) or 409 (stale) with the whole page.
+//     {"path": …, "target": "#main", "select": "#main", "swap": "outerHTML show:window:top",
+//     "headers": {"HX-Boosted": "true"}} when HX-Request is set. A form that was not answers 422 (invalid) or 409 (stale) with the whole page.
 //   - A live message is one root element with a stable id; the components named Live… and …Chunk are those.
 //   - Downloads and the sign-in are plain links and forms (hx-boost=false), and answer without regard for htmx.
 package views
