@@ -84,6 +84,11 @@ func (c *child) connect(ctx context.Context, socket string) (err error) {
 	}
 	r, err := grpc_health_v1.NewHealthClient(c.conn).Check(ctx, &grpc_health_v1.HealthCheckRequest{}, grpc.WaitForReady(true))
 	if err != nil {
+		select {
+		case <-c.exited:
+			err = errors.New("it ended at once; the log of the server says why")
+		default:
+		}
 		return fmt.Errorf("wait for child: %w", err)
 	}
 	if r.GetStatus() != grpc_health_v1.HealthCheckResponse_SERVING {
