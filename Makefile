@@ -34,7 +34,7 @@ assets: web/assets/node_modules/.package-lock.json ## bundle scripts and styles 
 
 web/assets/node_modules/.package-lock.json: web/assets/package-lock.json
 	@echo "  fetching scripts for the pages"
-	@cd web/assets && npm ci --silent
+	@cd web/assets && npm ci --loglevel=error
 	@touch $@
 
 lab: ## build etcd, Kubernetes and kwok from source (about ten minutes once)
