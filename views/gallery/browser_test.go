@@ -2,6 +2,7 @@ package gallery_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http/httptest"
 	"os"
@@ -157,9 +158,27 @@ func TestTheKeyboardGoesPlaces(t *testing.T) {
 	))
 }
 
-// until waits for an expression to become true.
+// until waits for an expression to become true. It asks the page that is there at the moment, so
+// that it outlives a navigation.
 func until(expression string) chromedp.Action[chromedp.Void] {
-	return chromedp.Poll[chromedp.Void](expression)
+	return chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+		defer cancel()
+		again := time.NewTicker(10 * time.Millisecond)
+		defer again.Stop()
+		for {
+			// An error is a page that is only just coming; the next one may be there.
+			yes, err := chromedp.Evaluate[bool]("Boolean("+expression+")")(ctx, target)
+			if err == nil && yes {
+				return nil
+			}
+			select {
+			case <-ctx.Done():
+				return fmt.Errorf("wait for %s: %w", expression, errors.Join(ctx.Err(), err))
+			case <-again.C:
+			}
+		}
+	})
 }
 
 // press clicks what a selector finds.

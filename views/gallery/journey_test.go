@@ -88,7 +88,9 @@ func TestAPersonCreatesAClusterAndGoesBack(t *testing.T) {
 		until(`location.pathname === "/workspaces/payments/clusters/new" && window.kept`),
 		until(`document.title.startsWith("Choose a template")`),
 		until(`document.activeElement === document.querySelector("h1")`))
-	step("choose one", press(".choices a"), until(`document.querySelector("#cluster-form")`))
+	step("choose one", press(".choices a"),
+		// The title has the focus once the page has settled and listens to what is typed.
+		until(`document.querySelector("#cluster-form") && document.activeElement === document.querySelector("h1")`))
 	step("type, and keep typing while the preview comes",
 		chromedp.Evaluate[chromedp.Void](`document.querySelector("#f-name").value = ""`),
 		chromedp.SendKeys(name, "bad"),
