@@ -54,13 +54,13 @@ type site struct {
 	workspace store.Workspace
 	template  store.TemplatesRow
 	deps      Deps
+	handler   http.Handler // set before the first request
 }
 
 func newSite(t *testing.T) *site {
 	t.Helper()
 	s := &site{t: t, issuer: sessiontest.New(t, sessiontest.Person{Subject: "ann", Email: firstAdmin, EmailVerified: true, Name: "Ann"})}
-	var handler http.Handler
-	s.server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler.ServeHTTP(w, r) }))
+	s.server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }))
 	t.Cleanup(s.server.Close)
 
 	db := storetest.New(t)
@@ -85,7 +85,7 @@ func newSite(t *testing.T) *site {
 		Fleet: s.Fleet, Sessions: sessions, Console: &console.Console{Fleet: s.Fleet, Sessions: sessions, Assets: names{}},
 		Log: log, Metrics: prometheus.NewRegistry(),
 	}
-	handler, err = New(s.deps)
+	s.handler, err = New(s.deps)
 	require.NoError(t, err)
 	return s
 }
@@ -217,5 +217,13 @@ func (s *site) installed(name string) store.Cluster {
 }
 
 func parameter(key string) string { return clusters.ValueField(key) }
+
+// idOf is the id of a person who has signed in.
+func (s *site) idOf(subject string) uuid.UUID {
+	s.t.Helper()
+	user, err := s.Store.EnsureUser(s.t.Context(), store.EnsureUserParams{Issuer: s.issuer.URL, Subject: subject})
+	require.NoError(s.t, err)
+	return user.ID
+}
 
 func anyID() string { return uuid.NewString() }

@@ -82,9 +82,9 @@ func New(d Deps) (http.Handler, error) {
 		serve  http.Handler
 	}{
 		{strings.TrimSuffix(paths.RouteAssets, "*"), watch("assets", paths.RouteAssets, orNothing(d.Assets))},
-		{paths.RouteAPI + "/", watch("api", paths.RouteAPI, bounded(apiBounds, orNothing(d.API)))},
-		{prefixOf(paths.RouteAgent), watch("agent", paths.RouteAgent, unbounded(limited(reportBody, orNothing(d.Agent))))},
-		{prefixOf(paths.RouteKubernetes), watch("kubernetes", paths.RouteKubernetes, unbounded(orNothing(d.Kubernetes)))},
+		{paths.RouteAPI + "/", watch("api", paths.RouteAPI, bounded(apiBounds, cookieless(d.API)))},
+		{prefixOf(paths.RouteAgent), watch("agent", paths.RouteAgent, unbounded(limited(reportBody, cookieless(d.Agent))))},
+		{prefixOf(paths.RouteKubernetes), watch("kubernetes", paths.RouteKubernetes, unbounded(cookieless(d.Kubernetes)))},
 		{paths.RouteLive, watch("live", paths.RouteLive, secured(sockets))},
 	}
 	rest := named(m.watched("browser", d.Log, pattern, secured(pages)))
@@ -109,6 +109,15 @@ func orNothing(h http.Handler) http.Handler {
 		return http.NotFoundHandler()
 	}
 	return h
+}
+
+// cookieless keeps the cookies of browsers from parts that know programs by their tokens.
+func cookieless(h http.Handler) http.Handler {
+	h = orNothing(h)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Header.Del("Cookie")
+		h.ServeHTTP(w, r)
+	})
 }
 
 func limited(bytes int64, next http.Handler) http.Handler {

@@ -1,0 +1,135 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"commander/fleet"
+	"commander/store"
+	"commander/views/paths"
+)
+
+// running is a task at work on a new cluster, with its delivery.
+func (s *site) running(name string) (store.Task, fleet.Delivery) {
+	s.t.Helper()
+	cluster := s.cluster(name, nil)
+	task, err := s.InstallCluster(s.t.Context(), fleet.System, cluster.ID)
+	require.NoError(s.t, err)
+	d := fleet.Delivery{TaskID: task.ID, Attempt: task.Attempt}
+	_, err = s.Claim(s.t.Context(), d, "worker")
+	require.NoError(s.t, err)
+	require.NoError(s.t, s.Advance(s.t.Context(), d, fleet.Progress{
+		Fraction: .4, Current: "InstallKubernetes", Completed: "BaseInfra",
+		Plan: []fleet.PlannedPhase{{Name: "BaseInfra"}, {Name: "InstallKubernetes", SubPhases: []string{"Pull"}}, {Name: "Finalization"}},
+	}))
+	return task, d
+}
+
+func TestTaskShowsWhereItIsAndWhatComesNext(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	task, d := s.running("prod")
+	require.NoError(t, s.AppendLog(t.Context(), d, []string{"making machines", "an error happened"}))
+	b := s.as("ann", store.RoleFull)
+	page := b.get(paths.Task(task.ID.String()))
+	require.Equal(t, http.StatusOK, page.StatusCode)
+	require.Equal(t, "done", page.Find(".steps > li").Eq(0).AttrOr("data-state", ""))
+	require.Equal(t, "running", page.Find(".steps > li").Eq(1).AttrOr("data-state", ""))
+	require.Contains(t, page.Find(".next").Text(), "Next: Finish.")
+	require.Equal(t, 2, page.Find("[data-log] li").Length())
+	require.Equal(t, 1, page.Find("[data-log] li[data-error]").Length())
+	require.Equal(t, paths.TaskStop(task.ID.String()), page.Find("main .actions form").AttrOr("action", ""))
+	live, _ := page.Find("[ws-connect]").Attr("ws-connect")
+	require.Equal(t, paths.Live(1, paths.TopicTask(task.ID.String())), live, "live goes on after the chunk that is shown")
+	require.Zero(t, s.as("rita", store.RoleReadOnly).get(paths.Task(task.ID.String())).Find("main .actions form").Length())
+}
+
+func TestStopFailAndRetry(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	task, d := s.running("prod")
+	id := task.ID.String()
+	b := s.as("ann", store.RoleFull)
+	require.Equal(t, paths.Task(id), b.post(paths.TaskStop(id), nil).Header.Get("Location"))
+	require.Contains(t, b.get(paths.Task(id)).Find("main .head .chip").Text(), "Stopping")
+
+	require.NoError(t, s.Finish(t.Context(), d, fleet.Ending{Status: store.TaskFailed, Error: "no quota for <b>disks</b>"}))
+	page := b.get(paths.Task(id))
+	require.Contains(t, page.Find("[role=alert] pre").Text(), "no quota for <b>disks</b>", "the engine's words are text")
+	require.Zero(t, page.Find("[role=alert] pre b").Length())
+	require.Equal(t, paths.TaskRetry(id), page.Find("main .actions form").AttrOr("action", ""))
+	require.Equal(t, http.StatusSeeOther, b.post(paths.TaskRetry(id), nil).StatusCode)
+	require.Contains(t, b.get(paths.Task(id)).Text(), "attempt 2")
+
+	conflict := b.post(paths.TaskRetry(id), nil, "HX-Request", "true", "HX-Boosted", "true")
+	require.Equal(t, http.StatusConflict, conflict.StatusCode)
+	require.Equal(t, 1, conflict.Find("#problems[hx-swap-oob]").Length())
+}
+
+func TestApprovalIsForWhatWasShown(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	task, d := s.running("prod")
+	id := task.ID.String()
+	require.NoError(t, s.Finish(t.Context(), d, fleet.Ending{
+		Status: store.TaskWaitingApproval, ChangeID: "change-1", Error: "worker-2 is removed\nits disk is lost",
+	}))
+	b := s.as("ann", store.RoleFull)
+	page := b.get(paths.Task(id))
+	require.Equal(t, 2, page.Find("[role=alert] .consequences li").Length())
+	form := page.fill(t, "[role=alert] form")
+	require.Equal(t, "change-1", form.Get("change"))
+	require.Equal(t, http.StatusConflict, b.post(paths.TaskApproval(id), url.Values{"change": {"change-0"}}).StatusCode)
+	require.Equal(t, http.StatusSeeOther, b.post(paths.TaskApproval(id), form).StatusCode)
+}
+
+func TestLostTaskCanBeGivenUp(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.QuietLimit = 1 // silent from the first moment on
+	task, _ := s.running("prod")
+	marked, err := s.MarkLost(t.Context(), task.ID)
+	require.NoError(t, err)
+	require.True(t, marked)
+	b := s.as("ann", store.RoleFull)
+	page := b.get(paths.Task(task.ID.String()))
+	require.Equal(t, "lost", page.Find(".steps > li").Eq(1).AttrOr("data-state", ""))
+	require.Contains(t, page.Find(".next").Text(), "The engine went silent.")
+	require.Equal(t, http.StatusSeeOther, b.post(paths.TaskGiveUp(task.ID.String()), nil).StatusCode)
+	require.Contains(t, b.get(paths.Task(task.ID.String())).Text(), "The lost task was given up.")
+}
+
+func TestLogIsWholeInTheDownload(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	task, d := s.running("prod")
+	for range 210 { // more chunks than are read at once, more lines than a page shows
+		require.NoError(t, s.AppendLog(t.Context(), d, strings.Split("a b c d e f", " ")))
+	}
+	b := s.as("rita", store.RoleReadOnly)
+	file := b.get(paths.TaskLog(task.ID.String()))
+	require.Equal(t, "text/plain; charset=utf-8", file.Header.Get("Content-Type"))
+	require.Equal(t, 1260, strings.Count(file.text, "\n"))
+	page := b.get(paths.Task(task.ID.String()))
+	require.Equal(t, 1000, page.Find("[data-log] li").Length())
+	require.Equal(t, "1260", page.Find("[data-log] li").Last().AttrOr("data-n", ""))
+	require.Contains(t, page.Find(".earlier").Text(), "260 earlier lines")
+}
+
+func TestTaskListOfAWorkspace(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.installed("prod")
+	s.running("stage")
+	b := s.as("rita", store.RoleReadOnly)
+	require.Equal(t, 2, b.get(paths.Tasks("demo")).Find("main tbody tr").Length())
+	for query, want := range map[paths.Query]string{
+		{Status: "succeeded"}: "prod", {Status: "running"}: "stage", {Text: "STA"}: "stage",
+	} {
+		require.Equal(t, want, b.get(paths.TaskList("demo", query)).Find("main tbody a.sub").Text(), query)
+	}
+}
