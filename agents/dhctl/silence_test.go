@@ -1,6 +1,7 @@
 package dhctl
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,19 +11,20 @@ func TestSilence(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
-		var expired time.Duration
-		s := newSilence(time.Minute, func() { expired = time.Since(begin) })
+		var after atomic.Int64
+		s := newSilence(time.Minute, func() { after.Store(int64(time.Since(begin))) })
 		defer s.end()
 		for range 5 {
 			<-time.After(50 * time.Second)
 			s.heard()
 		}
 		<-time.After(59 * time.Second)
-		if expired != 0 {
+		if expired := time.Duration(after.Load()); expired != 0 {
 			t.Fatalf("expired after %s although something was heard in each minute", expired)
 		}
 		<-time.After(time.Hour)
-		if want := 5*50*time.Second + time.Minute; expired != want {
+		want := 5*50*time.Second + time.Minute
+		if expired := time.Duration(after.Load()); expired != want {
 			t.Errorf("expired after %s, want %s", expired, want)
 		}
 		s.heard() // too late: it must not begin anew
