@@ -100,6 +100,23 @@ func TestTaskPageFollowsItsTask(t *testing.T) {
 	await(t, conn, holds("task-"+task.ID.String()+"-chip", "Выполнена"))
 }
 
+func TestSocketEndsWithTheSession(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	hub := s.withLive()
+	task, _ := s.running("prod")
+	b := s.as("ann", store.RoleFull)
+	page := b.get(paths.Task(task.ID.String()))
+	conn := b.socket(page)
+	await(t, conn, holds("count-tasks")) // the last message of a drawing
+	require.Equal(t, http.StatusSeeOther, b.post(paths.Logout(), nil).StatusCode)
+	hub.Heard(store.TaskTopic(task.ID))
+	for _, socket := range []*websocket.Conn{conn, s.nobody().socket(page)} {
+		_, message, err := socket.ReadMessage()
+		require.True(t, websocket.IsCloseError(err, websocket.ClosePolicyViolation), "%v %s", err, message)
+	}
+}
+
 func TestListFollowsItsClusters(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

@@ -83,9 +83,6 @@ func (g *gate) allowed(r *http.Request, who fleet.Actor, p fleet.Permission) err
 // signInFirst leads to the sign-in page and from there back. What is no page leads back to the
 // page that it was sent from.
 func signInFirst(w http.ResponseWriter, r *http.Request) error {
-	if strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
-		return fault.New(fault.Unauthenticated, "fault.unauthenticated")
-	}
 	back := respond.PageOf(r)
 	if back == paths.Start() {
 		back = ""

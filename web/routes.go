@@ -33,7 +33,9 @@ func (s *server) routes() []route {
 		{get, paths.RouteAuthCallback, fleet.Public, s.Sessions.Callback},
 		{post, paths.RouteAuthLogout, fleet.SignedIn, s.Sessions.Logout},
 
-		{get, paths.RouteLive, fleet.WorkspacesView, s.live}, // each topic is checked again before it is drawn
+		// The hub asks who it is before each drawing, and tells who is nobody by the socket's close
+		// code: a browser cannot see that an upgrade was refused, and would try for ever.
+		{get, paths.RouteLive, fleet.Public, s.live},
 
 		{get, paths.RouteStart, fleet.WorkspacesView, c.Start},
 		{get, paths.RouteSettings, fleet.SignedIn, c.Settings},

@@ -34,7 +34,7 @@ type Deps struct {
 	API        http.Handler // below paths.RouteAPI
 	Agent      http.Handler // below paths.RouteAgent
 	Kubernetes http.Handler // below paths.RouteKubernetes
-	Live       http.Handler // at paths.RouteLive, for people who are signed in
+	Live       http.Handler // at paths.RouteLive; it asks who it is by itself (session.Sessions.Again)
 
 	Log *slog.Logger
 	// Metrics takes what is counted; nil counts in vain.
@@ -143,7 +143,7 @@ func pattern(r *http.Request) string {
 	return "none"
 }
 
-// live hands a person's socket to the hub.
+// live hands the socket of a page to the hub.
 func (s *server) live(w http.ResponseWriter, r *http.Request) error {
 	if s.Live == nil {
 		return notFound(w, r)
