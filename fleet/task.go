@@ -126,12 +126,18 @@ func (f *Fleet) taskFor(ctx context.Context, tx *store.Tx, actor Actor, id uuid.
 	return task, cluster, workspace, err
 }
 
+// retriable are the ends of a task after which a person may try again. A running task may be
+// queued as well, but only by the worker that holds it.
+var retriable = map[store.TaskStatus]bool{
+	store.TaskFailed: true, store.TaskCancelled: true, store.TaskLost: true, store.TaskLostInCritical: true,
+}
+
 // Retry queues another attempt of a task that failed, was stopped or was lost. It goes on from
 // the stored state, so that finished phases are not done twice. It fails with Conflict when the
 // task is not over, or when something else has been done to the cluster since.
 func (f *Fleet) Retry(ctx context.Context, actor Actor, id uuid.UUID) (store.Task, error) {
 	return f.requeue(ctx, actor, id, "task.retry", func(task store.Task) (string, error) {
-		if task.Status == store.TaskWaitingApproval || !CanBecome(task.Status, store.TaskQueued) {
+		if !retriable[task.Status] {
 			return "", fault.New(fault.Conflict, "task.not_now")
 		}
 		return task.ChangeID, nil

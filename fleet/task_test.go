@@ -128,6 +128,28 @@ func TestAnOldAttemptCanWriteNothing(t *testing.T) {
 	}
 }
 
+func TestOnlyWhatIsOverIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	b := fleettest.New(t)
+	_, task := b.Create(t, "again", nil)
+	retry := func(when string, want fault.Kind) {
+		t.Helper()
+		if _, err := b.Retry(t.Context(), b.Admin, task.ID); fault.KindOf(err) != want {
+			t.Errorf("%s: got %v, want %q", when, err, want)
+		}
+	}
+	retry("queued", fault.Conflict)
+	d := fleet.Delivery{TaskID: task.ID, Attempt: 1}
+	if _, err := b.Claim(t.Context(), d, "w"); err != nil {
+		t.Fatal(err)
+	}
+	retry("running", fault.Conflict)
+	if err := b.Finish(t.Context(), d, fleet.Ending{Status: store.TaskFailed}); err != nil {
+		t.Fatal(err)
+	}
+	retry("failed", "")
+}
+
 func TestOneTaskAClusterAtATime(t *testing.T) {
 	t.Parallel()
 	b := fleettest.New(t)

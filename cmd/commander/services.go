@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"commander/web"
+	"commander/web/agentapi"
 	"commander/web/kubeproxy"
 )
 
@@ -14,5 +15,7 @@ func (p *program) addServices(ctx context.Context, deps *web.Deps) func(topics .
 	deps.Kubernetes = kubeproxy.New(kubeproxy.Options{
 		Fleet: p.fleet, Dial: kubeproxy.Sockets(connectors), Log: p.log, Stop: ctx.Done(),
 	})
-	return func(...string) {}
+	agents := agentapi.New(agentapi.Options{Fleet: p.fleet, Dial: agentapi.Sockets(connectors), Log: p.log, Stop: ctx.Done()})
+	deps.Agent = agents
+	return agents.Heard
 }

@@ -32,7 +32,7 @@ func (p *program) addWeb(ctx context.Context) error {
 		return err
 	}
 	pages := &console.Console{Fleet: p.fleet, Sessions: sessions, Assets: files}
-	hub := live.New(live.Options{Person: sessions.Again, Viewer: session.Viewer, Renderer: pages, Log: p.log, Metrics: p.metrics})
+	hub := live.New(live.Options{Person: sessions.Again, Viewer: session.Viewer, Renderer: pages, Log: p.log, Metrics: p.metrics, MaxTopics: console.MaxTopics})
 	deps := web.Deps{
 		Fleet: p.fleet, Sessions: sessions, Console: pages, Assets: files, Log: p.log, Metrics: p.metrics,
 		Live: hub,
