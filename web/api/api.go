@@ -1,0 +1,120 @@
+// Package api is the REST API for programs of others. Its types are its own: they are stable,
+// while pages and tables change. openapi.yaml describes it and is served beside it.
+package api
+
+import (
+	"context"
+	_ "embed" // for openapi.yaml
+	"log/slog"
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/google/uuid"
+
+	"commander/fleet"
+	"commander/internal/fault"
+	"commander/store"
+	"commander/views/i18n"
+	"commander/views/paths"
+	"commander/web/respond"
+)
+
+//go:embed openapi.yaml
+var openAPI []byte
+
+// TokenHeader carries the token of a workspace.
+const TokenHeader = "X-Auth-Token"
+
+type api struct {
+	fleet *fleet.Fleet
+	log   *slog.Logger
+}
+
+// New serves paths.RouteAPI and what is below. log takes what is a fault of ours.
+func New(f *fleet.Fleet, log *slog.Logger) http.Handler { return routes(&api{fleet: f, log: log}) }
+
+func routes(a *api) chi.Router {
+	root := chi.NewRouter()
+	root.Use(noStore, spoken)
+	root.NotFound(a.handler(func(http.ResponseWriter, *http.Request) error {
+		return fault.New(fault.NotFound, "fault.not_found")
+	}))
+	root.MethodNotAllowed(func(w http.ResponseWriter, _ *http.Request) {
+		send(w, http.StatusMethodNotAllowed, problem{Error: "method_not_allowed", Message: "This address does not take this method."})
+	})
+	root.Get(paths.RouteAPI+"/openapi.yaml", describe)
+	root.Group(func(r chi.Router) {
+		r.Use(a.known)
+		r.Get(paths.RouteAPI+"/cluster_templates", a.handler(a.listTemplates))
+		r.Get(paths.RouteAPI+"/cluster_templates/{id}", a.handler(a.showTemplate))
+		r.Get(paths.RouteAPI+"/clusters", a.handler(a.listClusters))
+		r.Post(paths.RouteAPI+"/clusters", a.handler(a.createCluster))
+		r.Get(paths.RouteAPI+"/clusters/{id}", a.handler(a.showCluster))
+		r.Put(paths.RouteAPI+"/clusters/{id}", a.handler(a.changeCluster))
+		r.Delete(paths.RouteAPI+"/clusters/{id}", a.handler(a.deleteCluster))
+		r.Get(paths.RouteAPI+"/clusters/{id}/kubeconfig", a.handler(a.kubeconfig))
+	})
+	return root
+}
+
+// caller is the token that a request comes with, and the workspace it is for.
+type caller struct {
+	actor     fleet.Actor
+	workspace store.Workspace
+}
+
+type callerKey struct{}
+
+func callerOf(ctx context.Context) caller { return ctx.Value(callerKey{}).(caller) }
+
+// known lets only requests with a valid token through.
+func (a *api) known(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		actor, workspace, err := a.fleet.TokenActor(r.Context(), r.Header.Get(TokenHeader))
+		if err != nil {
+			a.fail(w, r, err)
+			return
+		}
+		origin := respond.OriginOf(r.Context())
+		actor.RemoteAddress, actor.RequestID = origin.RemoteAddress, origin.RequestID
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, caller{actor, workspace})))
+	})
+}
+
+// handler answers with what a function did, or with why it could not.
+func (a *api) handler(serve func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if err := serve(w, r); err != nil {
+			a.fail(w, r, err)
+		}
+	}
+}
+
+// idOf reads the id in a path. What is no id is as unknown as any other.
+func idOf(r *http.Request) (uuid.UUID, error) {
+	id, err := uuid.Parse(chi.URLParam(r, "id"))
+	if err != nil {
+		return id, fault.Wrap(fault.NotFound, err, "fault.not_found")
+	}
+	return id, nil
+}
+
+func noStore(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// spoken chooses the language of messages by what the program accepts.
+func spoken(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		next.ServeHTTP(w, r.WithContext(i18n.With(r.Context(), i18n.Negotiate("", r.Header.Get("Accept-Language")))))
+	})
+}
+
+func describe(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/yaml")
+	_, _ = w.Write(openAPI)
+}
