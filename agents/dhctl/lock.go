@@ -18,17 +18,42 @@ import (
 const lockStep = 50 * time.Millisecond
 
 // lock makes this process the only one that works on a cluster. The kernel releases it when the
-// process ends, however that happens. While another holds it, lock tries for the given time
-// and then fails with an error that begins with pb.BusyPrefix.
+// process ends, however that happens; whoever releases it removes the file, so that nothing of a
+// cluster stays behind. While another holds it, lock tries for the given time and then fails with
+// an error that begins with pb.BusyPrefix.
 func lock(ctx context.Context, dir, id, what string, wait time.Duration) (release func(), err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make lock folder: %w", err)
 	}
-	file, err := os.OpenFile(filepath.Join(dir, id+".lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	path := filepath.Join(dir, id+".lock")
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	for {
+		file, err := lockFile(ctx, path, id)
+		if err != nil {
+			return nil, err
+		}
+		if !stands(file, path) {
+			file.Close() // its last holder removed it while we waited for it
+			continue
+		}
+		if err := errors.Join(file.Truncate(0), note(file, what)); err != nil {
+			file.Close()
+			return nil, fmt.Errorf("sign lock of cluster %s: %w", id, err)
+		}
+		return func() {
+			_ = os.Remove(path) // still ours, so nobody else's is removed
+			file.Close()
+		}, nil
+	}
+}
+
+func lockFile(ctx context.Context, path, id string) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open lock of cluster %s: %w", id, err)
 	}
-	if err := acquire(ctx, file, wait); err != nil {
+	if err := acquire(ctx, file); err != nil {
 		defer file.Close()
 		if errors.Is(err, unix.EWOULDBLOCK) {
 			holder := make([]byte, 200)
@@ -37,11 +62,17 @@ func lock(ctx context.Context, dir, id, what string, wait time.Duration) (releas
 		}
 		return nil, fmt.Errorf("lock cluster %s: %w", id, err)
 	}
-	if err := errors.Join(file.Truncate(0), note(file, what)); err != nil {
-		file.Close()
-		return nil, fmt.Errorf("sign lock of cluster %s: %w", id, err)
+	return file, nil
+}
+
+// stands reports whether the file is still the one at the path.
+func stands(file *os.File, path string) bool {
+	ours, err := file.Stat()
+	if err != nil {
+		return false
 	}
-	return func() { file.Close() }, nil
+	there, err := os.Stat(path)
+	return err == nil && os.SameFile(ours, there)
 }
 
 func note(file *os.File, what string) error {
@@ -49,9 +80,7 @@ func note(file *os.File, what string) error {
 	return err
 }
 
-func acquire(ctx context.Context, file *os.File, wait time.Duration) error {
-	ctx, cancel := context.WithTimeout(ctx, wait)
-	defer cancel()
+func acquire(ctx context.Context, file *os.File) error {
 	again := time.NewTicker(lockStep)
 	defer again.Stop()
 	for {
