@@ -41,10 +41,11 @@ func (h *home) path(names ...string) string {
 
 // open makes the folders and keeps a second demo out of them.
 func (h *home) open() error {
-	for dir, mode := range map[string]fs.FileMode{
-		h.dir: 0o755, h.path("pki"): 0o700, h.path("keys"): 0o700, h.path("log"): 0o700, h.path("lab"): 0o700, h.path("bin"): 0o755,
-	} {
-		if err := os.MkdirAll(dir, mode); err != nil {
+	if err := os.MkdirAll(h.dir, 0o755); err != nil {
+		return fmt.Errorf("make folder: %w", err)
+	}
+	for name, mode := range map[string]fs.FileMode{"pki": 0o700, "keys": 0o700, "log": 0o700, "lab": 0o700, "bin": 0o755} {
+		if err := os.MkdirAll(h.path(name), mode); err != nil {
 			return fmt.Errorf("make folder: %w", err)
 		}
 	}
