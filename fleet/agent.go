@@ -92,8 +92,8 @@ type AgentReport struct {
 	Failed bool
 }
 
-// TakeReport stores what an agent tells. Pages hear of it only when it tells something new or
-// after a silence.
+// TakeReport stores what an agent tells, without the secrets of the cluster. Pages hear of it
+// only when it tells something new or after a silence.
 func (f *Fleet) TakeReport(ctx context.Context, clusterID uuid.UUID, r AgentReport) error {
 	wanted, err := f.AgentConfiguration(ctx, clusterID)
 	if err != nil {
@@ -105,6 +105,9 @@ func (f *Fleet) TakeReport(ctx context.Context, clusterID uuid.UUID, r AgentRepo
 		state = store.SyncApplying
 	case r.Failed:
 		state = store.SyncNotConfigured
+	}
+	if r.Objects, err = f.redactObjects(ctx, clusterID, r.Objects); err != nil {
+		return err
 	}
 	body, err := json.Marshal([]any{r, state})
 	if err != nil {
