@@ -74,10 +74,10 @@ func (h *home) writeIdentity(a addresses, s secrets) error {
 	if err != nil {
 		return fmt.Errorf("write configuration of Dex: %w", err)
 	}
-	if err := write(h.path("dex.json"), string(text), 0o600); err != nil {
+	if err := write(h.path("dex.json"), string(text)); err != nil {
 		return err
 	}
-	return write(h.path("keys", "oidc-client-secret"), s.ClientSecret, 0o600)
+	return write(h.path("keys", "oidc-client-secret"), s.ClientSecret)
 }
 
 // subject is the name that Dex gives to a person in tokens: the id of the person and of the

@@ -91,10 +91,10 @@ func (h *home) issue(name string, template *x509.Certificate, now time.Time, ca 
 	if err != nil {
 		return fmt.Errorf("write key of %s: %w", name, err)
 	}
-	if err := write(h.path("pki", name+".key"), toPEM("PRIVATE KEY", secret), 0o600); err != nil {
+	if err := write(h.path("pki", name+".key"), toPEM("PRIVATE KEY", secret)); err != nil {
 		return err
 	}
-	return write(h.path("pki", name+".crt"), toPEM("CERTIFICATE", certificate)+chain, 0o600)
+	return write(h.path("pki", name+".crt"), toPEM("CERTIFICATE", certificate)+chain)
 }
 
 func toPEM(kind string, der []byte) string {

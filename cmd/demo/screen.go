@@ -19,7 +19,7 @@ func (d *demo) writeEnvironment() error {
 		"COMMANDER_VIEWER_PASSWORD=" + d.secrets.ViewerPassword,
 		databaseMark + d.databaseMark(),
 	}
-	return write(d.path("env"), strings.Join(lines, "\n")+"\n", 0o600)
+	return write(d.path("env"), strings.Join(lines, "\n")+"\n")
 }
 
 // databaseMark begins the line that says in which database the tokens are known.

@@ -35,7 +35,7 @@ func (h *home) secrets() (secrets, error) {
 	if err != nil {
 		return s, fmt.Errorf("write secrets: %w", err)
 	}
-	return s, write(h.path("secrets.json"), string(text), 0o600)
+	return s, write(h.path("secrets.json"), string(text))
 }
 
 // password is easy to type and has 60 bits: three groups of four letters and digits.
@@ -44,10 +44,10 @@ func password() string {
 	return text[:4] + "-" + text[4:8] + "-" + text[8:12]
 }
 
-// write replaces a file as a whole: whoever reads it sees the old text or the new.
-func write(path, text string, mode fs.FileMode) error {
+// write replaces a file as a whole, for us alone: whoever reads it sees the old text or the new.
+func write(path, text string) error {
 	half := path + ".new"
-	if err := os.WriteFile(half, []byte(text), mode); err != nil {
+	if err := os.WriteFile(half, []byte(text), 0o600); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	if err := os.Rename(half, path); err != nil {

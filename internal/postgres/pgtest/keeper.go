@@ -29,7 +29,7 @@ func init() {
 
 // leash is the pipe that the keeper watches. It is a variable of the package so that it stays
 // open until the process ends: the garbage collector closes files that nobody holds.
-var leash io.Closer
+var leash io.Closer //nolint:unused // it is enough that it is held
 
 // sharedServer is the server of this test binary, started for the first test that needs it.
 var sharedServer = sync.OnceValues(func() (string, error) {
