@@ -46,6 +46,7 @@ type options struct {
 	CAFile          string   `flag:"ca-file" help:"PEM of the authority behind the certificate, for agents and kubeconfigs; empty when they know it"`
 	BehindProxy     bool     `flag:"behind-proxy" help:"serve plain HTTP to a proxy that ends TLS"`
 	TrustedProxies  []string `flag:"trusted-proxies" help:"networks (CIDR) whose X-Forwarded-For is believed"`
+	PageSize        int      `flag:"page-size" default:"50" help:"rows that a list shows at once"`
 
 	OIDCIssuer           string `flag:"oidc-issuer" help:"issuer of sign-ins"`
 	OIDCClientID         string `flag:"oidc-client-id" help:"client at the issuer"`
@@ -101,6 +102,9 @@ func (o *options) Validate() error {
 	}
 	if u, err := url.Parse(o.PublicURL); o.PublicURL != "" && (err != nil || u.Scheme != "https" || u.Host == "" || u.Path != "") {
 		problems = append(problems, fmt.Errorf("--public-url must be https:// and a host, without a path: %q", o.PublicURL))
+	}
+	if o.PageSize < 1 {
+		problems = append(problems, errors.New("--page-size must be 1 at least"))
 	}
 	if o.QuietLimit < time.Second {
 		problems = append(problems, errors.New("--task-quiet-limit must be a second at least"))

@@ -31,7 +31,7 @@ func (p *program) addWeb(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	pages := &console.Console{Fleet: p.fleet, Sessions: sessions, Assets: files}
+	pages := &console.Console{Fleet: p.fleet, Sessions: sessions, Assets: files, PageSize: p.PageSize}
 	hub := live.New(live.Options{Person: sessions.Again, Viewer: session.Viewer, Renderer: pages, Log: p.log, Metrics: p.metrics, MaxTopics: console.MaxTopics})
 	deps := web.Deps{
 		Fleet: p.fleet, Sessions: sessions, Console: pages, Assets: files, Log: p.log, Metrics: p.metrics,
