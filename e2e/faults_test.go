@@ -49,7 +49,7 @@ func TestAnAgentThatIsKilled(t *testing.T) {
 	configured := func(ctx context.Context) (bool, error) {
 		var now cluster
 		_, err := call(ctx, shared.readToken, "GET", "/clusters/"+made.ID, nil, &now)
-		if err == nil && now.Sync != "yes" {
+		if err == nil && now.Sync != "configured" {
 			err = fmt.Errorf("its resources are %q", now.Sync)
 		}
 		return err == nil, err

@@ -76,11 +76,17 @@ func TestApprovalIsForWhatWasShown(t *testing.T) {
 	task, d := s.running("prod")
 	id := task.ID.String()
 	require.NoError(t, s.Finish(t.Context(), d, fleet.Ending{
-		Status: store.TaskWaitingApproval, ChangeID: "change-1", Error: "worker-2 is removed\nits disk is lost",
+		Status: store.TaskWaitingApproval, ChangeID: "change-1", Result: []byte(`{"check_result": {"status_details": {"cluster": {"status": "ok"}, "nodes": [
+			{"name": "w-0", "group": "worker", "status": "ok"},
+			{"name": "w-1", "group": "worker", "status": "destructively_changed"},
+			{"name": "w-2", "group": "worker", "status": "abandoned"}]}}}`),
 	}))
 	b := s.as("ann", store.RoleFull)
 	page := b.get(paths.Task(id))
-	require.Equal(t, 2, page.Find("[role=alert] .consequences li").Length())
+	losses := page.Find("[role=alert] .consequences li")
+	require.Equal(t, 2, losses.Length())
+	require.Contains(t, losses.First().Text(), "w-1")
+	require.Contains(t, losses.Last().Text(), "w-2")
 	form := page.fill(t, "[role=alert] form")
 	require.Equal(t, "change-1", form.Get("change"))
 	require.Equal(t, http.StatusConflict, b.post(paths.TaskApproval(id), url.Values{"change": {"change-0"}}).StatusCode)

@@ -6,6 +6,7 @@ import (
 
 	"commander/web"
 	"commander/web/agentapi"
+	"commander/web/api"
 	"commander/web/kubeproxy"
 )
 
@@ -15,6 +16,7 @@ func (p *program) addServices(ctx context.Context, deps *web.Deps) func(topics .
 	deps.Kubernetes = kubeproxy.New(kubeproxy.Options{
 		Fleet: p.fleet, Dial: kubeproxy.Sockets(connectors), Log: p.log, Stop: ctx.Done(),
 	})
+	deps.API = api.New(p.fleet, p.log)
 	agents := agentapi.New(agentapi.Options{Fleet: p.fleet, Dial: agentapi.Sockets(connectors), Log: p.log, Stop: ctx.Done()})
 	deps.Agent = agents
 	return agents.Heard

@@ -82,10 +82,10 @@ func taskPages() []Exhibit {
 		})),
 		show("task-approval", taskPage("waiting_approval", func(p *tasks.Page) {
 			p.Kind, p.Next, p.Actions = ui.TaskKind("converge"), i18n.M("task.next.waiting_approval"), tasks.Actions{}
-			p.Approval = &tasks.Approval{ChangeID: "sha256:ab12", Consequences: []string{"payments-prod-2-worker-2 is deleted", "payments-prod-2-worker-1 is created anew"}, CanApprove: true}
+			p.Approval = &tasks.Approval{ChangeID: "sha256:ab12", Consequences: []i18n.Message{i18n.M("task.loss.node_deleted", "payments-prod-2-worker-2", "worker"), i18n.M("task.loss.node_recreated", "payments-prod-2-worker-1", "worker")}, CanApprove: true}
 		})),
 		show("task-approval-reader", taskPage("waiting_approval", func(p *tasks.Page) {
-			p.Approval = &tasks.Approval{ChangeID: "sha256:ab12", Consequences: []string{"payments-prod-2-worker-2 is deleted"}}
+			p.Approval = &tasks.Approval{ChangeID: "sha256:ab12", Consequences: []i18n.Message{i18n.M("task.loss.node_deleted", "payments-prod-2-worker-2", "worker")}}
 		})),
 		show("task-succeeded", taskPage("succeeded", func(p *tasks.Page) {
 			ended(p, ui.StepDone)

@@ -62,12 +62,15 @@ type Actions struct {
 	RetryNote i18n.Message
 	Stop      bool
 	StopNote  i18n.Message
+	// GiveUp closes a lost task as failed.
+	GiveUp     bool
+	GiveUpNote i18n.Message
 }
 
 // Approval is a destructive change that waits for a person.
 type Approval struct {
 	ChangeID     string
-	Consequences []string // sentences of what is lost
+	Consequences []i18n.Message // sentences of what is lost
 	CanApprove   bool
 }
 

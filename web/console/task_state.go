@@ -1,7 +1,7 @@
 package console
 
 import (
-	"strings"
+	"encoding/json"
 
 	"commander/fleet"
 	"commander/store"
@@ -103,16 +103,53 @@ func failure(task store.Task) *ui.Notice {
 	return nil
 }
 
-// approval is the destructive change that a task waits with; the engine tells a line for each loss.
+// found is what matters to a person of an installer's check, as it is stored with the task.
+type found struct {
+	CheckResult struct {
+		Details struct {
+			Cluster struct {
+				Status string `json:"status"`
+				Reason string `json:"reason"`
+			} `json:"cluster"`
+			Nodes []struct {
+				Name   string `json:"name"`
+				Group  string `json:"group"`
+				Status string `json:"status"`
+			} `json:"nodes"`
+		} `json:"status_details"`
+	} `json:"check_result"`
+}
+
+// approval is the destructive change that a task waits with: a sentence for each loss.
 func approval(task store.Task, may bool) *tasks.Approval {
 	if task.Status != store.TaskWaitingApproval {
 		return nil
 	}
 	a := &tasks.Approval{ChangeID: task.ChangeID, CanApprove: may}
-	for line := range strings.Lines(task.Error) {
-		if line = strings.TrimSpace(line); line != "" {
-			a.Consequences = append(a.Consequences, line)
+	var f found
+	if err := json.Unmarshal(task.Result, &f); err != nil {
+		// What cannot be read must not look harmless.
+		a.Consequences = append(a.Consequences, i18n.M("task.loss.unknown"))
+		return a
+	}
+	const gone, anew = "abandoned", "destructively_changed"
+	details := f.CheckResult.Details
+	switch details.Cluster.Status {
+	case anew:
+		a.Consequences = append(a.Consequences, i18n.M("task.loss.base"))
+	case "error":
+		a.Consequences = append(a.Consequences, i18n.M("task.loss.reason", details.Cluster.Reason))
+	}
+	for _, node := range details.Nodes {
+		switch node.Status {
+		case gone:
+			a.Consequences = append(a.Consequences, i18n.M("task.loss.node_deleted", node.Name, node.Group))
+		case anew:
+			a.Consequences = append(a.Consequences, i18n.M("task.loss.node_recreated", node.Name, node.Group))
 		}
+	}
+	if len(a.Consequences) == 0 {
+		a.Consequences = append(a.Consequences, i18n.M("task.loss.unknown"))
 	}
 	return a
 }
@@ -130,6 +167,9 @@ func actions(task store.Task, newest bool) tasks.Actions {
 	default:
 		a.Retry = newest && fleet.CanBecome(task.Status, store.TaskQueued)
 		a.RetryNote = i18n.M("task.note.retry")
+		if task.Status == store.TaskLost || task.Status == store.TaskLostInCritical {
+			a.GiveUp, a.GiveUpNote = true, i18n.M("task.note.give_up")
+		}
 	}
 	return a
 }

@@ -21,7 +21,11 @@ function connection(state) {
 }
 
 document.addEventListener("htmx:wsOpen", () => connection("on"));
-document.addEventListener("htmx:wsClose", () => connection("off"));
+document.addEventListener("htmx:wsClose", (event) => {
+  // The session is over: loading the page again leads to the sign-in and back.
+  if (event.detail?.event?.code === 1008) location.reload();
+  connection("off");
+});
 document.addEventListener("htmx:afterSettle", () => {
   if (!document.getElementById("live")) connection("none");
 });
