@@ -54,6 +54,8 @@ const (
 	LabelFencingEnabled      = "node-manager.deckhouse.io/fencing-enabled" // the agent watches this node
 	LabelFencingMode         = "node-manager.deckhouse.io/fencing-mode"
 	AnnotationFencingDisable = "node-manager.deckhouse.io/fencing-disable"
+	// AnnotationFencingTimeout is the timeout of the watchdog that is armed, as a duration of Go.
+	AnnotationFencingTimeout = "node-manager.deckhouse.io/fencing-timeout"
 )
 
 // Maintenance lists the annotations of which any one, whatever its value, means that a node is
