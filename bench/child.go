@@ -1,0 +1,97 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// child is a program that runs while something is measured.
+type child struct {
+	name    string
+	cmd     *exec.Cmd
+	log     string
+	started time.Time
+	port    int           // that it was told to serve on
+	exited  chan struct{} // closed when it is gone
+}
+
+// spawn starts a program; what it prints goes to a file in the folder of the run.
+func (b *bench) spawn(name string, env []string, path string, args ...string) (*child, error) {
+	return b.spawnAs(name, path, env, path, args...)
+}
+
+// spawnAs is spawn for programs that are many by the name that they are called by.
+func (b *bench) spawnAs(name, argv0 string, env []string, path string, args ...string) (*child, error) {
+	c := &child{name: name, log: filepath.Join(b.dir, name+".log"), exited: make(chan struct{})}
+	log, err := os.Create(c.log)
+	if err != nil {
+		return nil, fmt.Errorf("open log of %s: %w", name, err)
+	}
+	defer log.Close() //nolint:errcheck // the child has its own copy
+	c.cmd = exec.Command(path, args...)
+	if argv0 != "" {
+		c.cmd.Args[0] = argv0
+	}
+	c.cmd.Env, c.cmd.Stdout, c.cmd.Stderr = append(os.Environ(), env...), log, log
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	c.started = time.Now()
+	if err := c.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start %s: %w", name, err)
+	}
+	go func() {
+		_ = c.cmd.Wait() // gone tells how it ended
+		close(c.exited)
+	}()
+	return c, nil
+}
+
+func (c *child) pid() int { return c.cmd.Process.Pid }
+
+// answers waits for the child to be of use and returns how long that took since its start.
+func (c *child) answers(ctx context.Context, every, bound time.Duration, ask func(context.Context) error) (time.Duration, error) {
+	err := until(ctx, every, bound, func(ctx context.Context) error {
+		select {
+		case <-c.exited:
+			return c.gone()
+		default:
+			return ask(ctx)
+		}
+	})
+	if err != nil {
+		return 0, fmt.Errorf("start %s: %w", c.name, err)
+	}
+	return time.Since(c.started), nil
+}
+
+func (c *child) gone() error {
+	log, _ := os.ReadFile(c.log)
+	const enough = 2000 // bytes: the last few lines
+	return fmt.Errorf("%s ended (%v): %s", c.name, c.cmd.ProcessState, bytes.TrimSpace(log[max(0, len(log)-enough):]))
+}
+
+// stopBound is how long a child may take to stop before it is killed; the demo stops many others.
+const stopBound = 2 * time.Minute
+
+// stop tells the child to end, with the signal that it knows, and waits.
+func (c *child) stop(signal syscall.Signal) error {
+	if c == nil {
+		return nil
+	}
+	_ = c.cmd.Process.Signal(signal) // fails only if it is gone already
+	timer := time.NewTimer(stopBound)
+	defer timer.Stop()
+	select {
+	case <-c.exited:
+		return nil
+	case <-timer.C:
+	}
+	_ = c.cmd.Process.Kill()
+	<-c.exited
+	return fmt.Errorf("stop %s: it did not end within %s and was killed", c.name, stopBound)
+}

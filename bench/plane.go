@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"commander/agents/lab/build"
+)
+
+// plane is the floor for clusters: etcd and kube-apiserver, with the settings of the lab and
+// nothing beside them.
+type plane struct {
+	bench    *bench
+	programs build.Programs
+	token    string
+	runs     int
+}
+
+func (b *bench) newPlane(ctx context.Context) (*plane, error) {
+	source, err := filepath.Abs("../agents/lab")
+	if err != nil {
+		return nil, fmt.Errorf("find source of the lab: %w", err)
+	}
+	builder := build.Builder{Cache: b.Cache, Source: source, Log: func(line string) { say("%s", line) }}
+	programs, err := builder.Ensure(ctx, build.Minors()[0])
+	return &plane{bench: b, programs: programs, token: rand.Text()}, err
+}
+
+// once starts both with an empty folder and says after which time the API server was ready.
+func (p *plane) once(ctx context.Context) (took time.Duration, err error) {
+	p.runs++
+	dir := filepath.Join(p.bench.dir, fmt.Sprintf("plane-%d", p.runs))
+	if err := p.prepare(dir); err != nil {
+		return 0, err
+	}
+	port, err := freePort(1)
+	if err != nil {
+		return 0, err
+	}
+	smallHeap := []string{"GOGC=50"} // as the lab does
+	file := func(name string) string { return filepath.Join(dir, name) }
+	client, peer := "unix://"+file("etcd.sock"), "unix://"+file("peer.sock")
+	etcd, err := p.bench.spawnAs("etcd", p.programs.Etcd.Argv0, smallHeap, p.programs.Etcd.Path,
+		"--name=bare", "--data-dir="+file("etcd"), "--log-level=warn", "--unsafe-no-fsync",
+		"--listen-client-urls="+client, "--advertise-client-urls="+client,
+		"--listen-peer-urls="+peer, "--initial-advertise-peer-urls="+peer, "--initial-cluster=bare="+peer)
+	defer end(etcd, &err)
+	if err != nil {
+		return 0, err
+	}
+	api, err := p.bench.spawnAs("kube-apiserver", p.programs.APIServer.Argv0, smallHeap, p.programs.APIServer.Path,
+		"--etcd-servers="+client, "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port),
+		"--endpoint-reconciler-type=none", "--cert-dir="+dir, "--token-auth-file="+file("tokens.csv"),
+		"--service-account-key-file="+file("sa.key"), "--service-account-signing-key-file="+file("sa.key"),
+		"--service-account-issuer=https://kubernetes.default.svc", "--service-cluster-ip-range=10.96.0.0/16",
+		"--authorization-mode=Node,RBAC", "--enable-admission-plugins=NodeRestriction", "--allow-privileged=true", "--profiling=false")
+	defer end(api, &err)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := api.answers(ctx, pollEvery, 2*time.Minute, func(ctx context.Context) error { return p.ask(ctx, dir, port) }); err != nil {
+		return 0, err
+	}
+	return time.Since(etcd.started), nil
+}
+
+func (p *plane) prepare(dir string) error {
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return fmt.Errorf("make folder: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "tokens.csv"), []byte(p.token+",admin,admin,system:masters\n"), 0o600); err != nil {
+		return fmt.Errorf("write token: %w", err)
+	}
+	_, err := newKey(filepath.Join(dir, "sa.key"))
+	return err
+}
+
+// ask asks the API server whether it is ready, and trusts the certificate that it makes for itself.
+func (p *plane) ask(ctx context.Context, dir string, port int) error {
+	authority, err := os.ReadFile(filepath.Join(dir, "apiserver.crt"))
+	if err != nil {
+		return err
+	}
+	client := clientOf(authority)
+	defer client.CloseIdleConnections()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+on(port)+"/readyz", nil)
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Authorization", "Bearer "+p.token)
+	answer, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	if answer.StatusCode != http.StatusOK {
+		err = fmt.Errorf("the API server answers %s", answer.Status)
+	}
+	if shut := answer.Body.Close(); shut != nil {
+		return shut
+	}
+	return err
+}
