@@ -27,13 +27,13 @@ const redeliverAfter = 30 * time.Second
 
 // Run looks until the context ends.
 func (c *TaskChecker) Run(ctx context.Context) error {
-	c.blindUntil = time.Now().Add(c.Fleet.QuietLimit) // it cannot know what it missed before its start
+	c.blind() // it cannot know what it missed before its start
 	tick := time.NewTicker(c.Every)
 	defer tick.Stop()
 	for {
 		if err := c.look(ctx); err != nil && ctx.Err() == nil {
 			if store.Away(err) {
-				c.blindUntil = time.Now().Add(c.Fleet.QuietLimit)
+				c.blind()
 			}
 			c.Log.Warn("check tasks", "error", err)
 		}
@@ -45,6 +45,9 @@ func (c *TaskChecker) Run(ctx context.Context) error {
 	}
 }
 
+// blind keeps the checker from judging for as long as a task may be silent.
+func (c *TaskChecker) blind() { c.blindUntil = c.Fleet.Clock.Now().Add(c.Fleet.QuietLimit) }
+
 func (c *TaskChecker) look(ctx context.Context) error {
 	redelivered, err := c.Fleet.Redeliver(ctx, redeliverAfter)
 	if err != nil {
@@ -54,7 +57,7 @@ func (c *TaskChecker) look(ctx context.Context) error {
 		c.Log.Info("tasks delivered again", "tasks", redelivered)
 	}
 	suspects, err := c.Fleet.QuietTasks(ctx)
-	if err != nil || time.Now().Before(c.blindUntil) {
+	if err != nil || c.Fleet.Clock.Now().Before(c.blindUntil) {
 		return err
 	}
 	for _, id := range suspects {

@@ -1,0 +1,150 @@
+package jobs_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"go.uber.org/goleak"
+
+	"commander/fleet"
+	"commander/fleet/fleettest"
+	"commander/jobs"
+	"commander/store"
+)
+
+var quiet = slog.New(slog.NewJSONHandler(io.Discard, nil))
+
+// handed is a cluster worker that tells what it was handed.
+type handed chan fleet.Delivery
+
+func (h handed) Work(_ context.Context, d fleet.Delivery) error { h <- d; return nil }
+
+func TestATaskReachesTheWorkerOnce(t *testing.T) {
+	t.Parallel()
+	b := fleettest.New(t)
+	got := make(handed, 10)
+	client, err := jobs.New(jobs.Deps{Pool: b.Store.Pool, Fleet: b.Fleet, Log: quiet, Clusters: got, ClusterWorkers: 2, Housekeeping: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := client.Start(context.WithoutCancel(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	_, task := b.Create(t, "delivered", nil)
+	if d := <-got; d.TaskID != task.ID || d.Attempt != 1 {
+		t.Errorf("got %+v, want attempt 1 of %s", d, task.ID)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
+	defer cancel()
+	if err := client.Stop(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if len(got) > 0 {
+		t.Errorf("the task was handed out again: %+v", <-got)
+	}
+}
+
+func TestChoresAreRunByName(t *testing.T) {
+	t.Parallel()
+	b := fleettest.New(t)
+	task := store.Task{}
+	if _, task = b.Create(t, "old", nil); task.ID == uuid.Nil {
+		t.Fatal("no task")
+	}
+	b.Run(t, task, store.TaskSucceeded)
+	if _, err := b.Store.Pool.Exec(t.Context(), "update tasks set created_at = now() - interval '31 days'"); err != nil {
+		t.Fatal(err)
+	}
+	if err := jobs.RunChore(t.Context(), b.Fleet, quiet, "clean-tasks"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Store.Task(t.Context(), task.ID); err == nil {
+		t.Error("a task of 31 days ago was kept")
+	}
+	if err := jobs.RunChore(t.Context(), b.Fleet, quiet, "nonsense"); err == nil {
+		t.Error("an unknown chore was run")
+	}
+}
+
+func TestTheTaskCheckerWaitsAfterItCouldNotSee(t *testing.T) {
+	t.Parallel()
+	b := fleettest.New(t)
+	b.QuietLimit = time.Minute
+	_, task := b.Create(t, "silent", nil)
+	if _, err := b.Claim(t.Context(), fleet.Delivery{TaskID: task.ID, Attempt: 1}, "w"); err != nil {
+		t.Fatal(err)
+	}
+	b.Silence(t, task.ID, time.Hour)
+	status := func() store.TaskStatus {
+		row, err := b.Store.Task(t.Context(), task.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return row.Task.Status
+	}
+	checker := &jobs.TaskChecker{Fleet: b.Fleet, Log: quiet, Every: 10 * time.Millisecond}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- checker.Run(ctx) }()
+	// A checker that only just began cannot know whether the silence is its own: several looks pass.
+	looks := time.NewTicker(20 * time.Millisecond)
+	defer looks.Stop()
+	for range 5 {
+		<-looks.C
+		if got := status(); got != store.TaskRunning {
+			t.Fatalf("got %s: the checker judged before it could know", got)
+		}
+	}
+	b.Clock.Advance(2 * time.Minute)
+	for status() != store.TaskLost {
+		select {
+		case <-looks.C:
+		case <-t.Context().Done():
+			t.Fatal("the task was never declared lost")
+		}
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestChecksAreStartedWhenDue(t *testing.T) {
+	t.Parallel()
+	b := fleettest.New(t)
+	cluster := b.Installed(t, "due", nil)
+	if n, err := b.StartChecks(t.Context(), 10); err != nil || n != 0 {
+		t.Fatalf("got %d, %v: the cluster was just looked at", n, err)
+	}
+	if _, err := b.Store.Pool.Exec(t.Context(), "update clusters set checked_at = now() - interval '2 minutes'"); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := b.StartChecks(t.Context(), 10); err != nil || n != 1 {
+		t.Fatalf("got %d, %v; want one", n, err)
+	}
+	active, err := b.Store.ActiveTasks(t.Context(), cluster.ID)
+	if err != nil || len(active) != 1 || active[0].Kind != store.TaskCheck {
+		t.Fatalf("got %+v, %v", active, err)
+	}
+	d := fleet.Delivery{TaskID: active[0].ID, Attempt: 1}
+	if _, err := b.Claim(t.Context(), d, "w"); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Finish(t.Context(), d, fleet.Ending{Status: store.TaskSucceeded, OutOfSync: true}); err != nil {
+		t.Fatal(err)
+	}
+	active, err = b.Store.ActiveTasks(t.Context(), cluster.ID)
+	if err != nil || len(active) != 1 || active[0].Kind != store.TaskConverge {
+		t.Errorf("drift was not followed by a change: %+v, %v", active, err)
+	}
+}
+
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m,
+		// The server that the tests share is ended with the process.
+		goleak.IgnoreAnyFunction("commander/internal/postgres/pgtest.sharedServer"))
+}
