@@ -46,6 +46,8 @@ type ClusterFilter struct {
 	Archived bool
 	Search   string
 	Statuses []store.ClusterStatus
+	// Labels are those that a cluster must have, all of them.
+	Labels store.Labels
 	// Sort is a column of name, status, nodes, version, created or archived, with a minus for
 	// descending order; empty sorts by name, and archives by the time of archiving.
 	Sort         string
@@ -75,15 +77,18 @@ func (f *Fleet) Clusters(ctx context.Context, actor Actor, workspaceID uuid.UUID
 		statuses[i] = string(status)
 	}
 	out := ClusterList{Statuses: map[store.ClusterStatus]int64{}}
-	var err error
+	labels, err := encodeLabels(filter.Labels)
+	if err != nil {
+		return out, err
+	}
 	if out.Lines, err = f.Store.ClusterLines(ctx, store.ClusterLinesParams{
-		WorkspaceID: workspaceID, Archived: filter.Archived, Search: filter.Search, Statuses: statuses,
+		WorkspaceID: workspaceID, Archived: filter.Archived, Search: filter.Search, Statuses: statuses, Labels: labels,
 		Sort: filter.Sort, PageSize: filter.Limit, PageOffset: filter.Start,
 	}); err != nil {
 		return out, store.AsFault(err)
 	}
 	if out.Total, err = f.Store.CountClusters(ctx, store.CountClustersParams{
-		WorkspaceID: workspaceID, Archived: filter.Archived, Search: filter.Search, Statuses: statuses,
+		WorkspaceID: workspaceID, Archived: filter.Archived, Search: filter.Search, Statuses: statuses, Labels: labels,
 	}); err != nil {
 		return out, store.AsFault(err)
 	}

@@ -7,6 +7,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/google/uuid"
 	"time"
@@ -62,7 +63,7 @@ func (q *Queries) ChangedClusters(ctx context.Context, back time.Duration) ([]Ch
 }
 
 const cluster = `-- name: Cluster :one
-select id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number from clusters where id = $1
+select id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number, registry_id, registry_mode, labels from clusters where id = $1
 `
 
 func (q *Queries) Cluster(ctx context.Context, id uuid.UUID) (Cluster, error) {
@@ -94,12 +95,15 @@ func (q *Queries) Cluster(ctx context.Context, id uuid.UUID) (Cluster, error) {
 		&i.ChangedAt,
 		&i.ArchivedAt,
 		&i.ArchiveNumber,
+		&i.RegistryID,
+		&i.RegistryMode,
+		&i.Labels,
 	)
 	return i, err
 }
 
 const clusterByNonce = `-- name: ClusterByNonce :one
-select id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number from clusters where form_nonce = $1
+select id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number, registry_id, registry_mode, labels from clusters where form_nonce = $1
 `
 
 func (q *Queries) ClusterByNonce(ctx context.Context, formNonce *uuid.UUID) (Cluster, error) {
@@ -131,6 +135,9 @@ func (q *Queries) ClusterByNonce(ctx context.Context, formNonce *uuid.UUID) (Clu
 		&i.ChangedAt,
 		&i.ArchivedAt,
 		&i.ArchiveNumber,
+		&i.RegistryID,
+		&i.RegistryMode,
+		&i.Labels,
 	)
 	return i, err
 }
@@ -156,7 +163,7 @@ func (q *Queries) ClusterCounts(ctx context.Context, workspaceID uuid.UUID) (Clu
 }
 
 const clusterForUpdate = `-- name: ClusterForUpdate :one
-select id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number from clusters where id = $1 for update
+select id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number, registry_id, registry_mode, labels from clusters where id = $1 for update
 `
 
 func (q *Queries) ClusterForUpdate(ctx context.Context, id uuid.UUID) (Cluster, error) {
@@ -188,12 +195,15 @@ func (q *Queries) ClusterForUpdate(ctx context.Context, id uuid.UUID) (Cluster, 
 		&i.ChangedAt,
 		&i.ArchivedAt,
 		&i.ArchiveNumber,
+		&i.RegistryID,
+		&i.RegistryMode,
+		&i.Labels,
 	)
 	return i, err
 }
 
 const clusterLine = `-- name: ClusterLine :one
-select id, workspace_id, name, status, is_locked, was_created, revision, applied_revision, created_at, changed_at, archived_at, archive_number, reported_at, sync_state, kubernetes_version, node_count, cpu_cores, memory_gib, task_id, task_kind, task_status, task_phase, task_created_at, task_finished_at, template_name, template_number from cluster_lines where id = $1
+select id, workspace_id, name, status, is_locked, was_created, revision, applied_revision, created_at, changed_at, archived_at, archive_number, reported_at, sync_state, kubernetes_version, node_count, cpu_cores, memory_gib, task_id, task_kind, task_status, task_phase, task_created_at, task_finished_at, template_name, template_number, labels from cluster_lines where id = $1
 `
 
 func (q *Queries) ClusterLine(ctx context.Context, id uuid.UUID) (ClusterLine, error) {
@@ -226,30 +236,32 @@ func (q *Queries) ClusterLine(ctx context.Context, id uuid.UUID) (ClusterLine, e
 		&i.TaskFinishedAt,
 		&i.TemplateName,
 		&i.TemplateNumber,
+		&i.Labels,
 	)
 	return i, err
 }
 
 const clusterLines = `-- name: ClusterLines :many
-select id, workspace_id, name, status, is_locked, was_created, revision, applied_revision, created_at, changed_at, archived_at, archive_number, reported_at, sync_state, kubernetes_version, node_count, cpu_cores, memory_gib, task_id, task_kind, task_status, task_phase, task_created_at, task_finished_at, template_name, template_number from cluster_lines
+select id, workspace_id, name, status, is_locked, was_created, revision, applied_revision, created_at, changed_at, archived_at, archive_number, reported_at, sync_state, kubernetes_version, node_count, cpu_cores, memory_gib, task_id, task_kind, task_status, task_phase, task_created_at, task_finished_at, template_name, template_number, labels from cluster_lines
 where workspace_id = $1
   and (archived_at is not null) = $2::boolean
   and ($3::text = '' or name ilike '%' || $3 || '%' or kubernetes_version ilike '%' || $3 || '%')
   and (cardinality($4::text[]) = 0 or status = any($4::text[]))
+  and ($5::jsonb = '{}' or labels @> $5::jsonb)
 order by
-    case when $5::text = 'name' then name end,
-    case when $5::text = '-name' then name end desc,
-    case when $5::text = 'status' then status end,
-    case when $5::text = '-status' then status end desc,
-    case when $5::text = 'nodes' then node_count end,
-    case when $5::text = '-nodes' then node_count end desc,
-    case when $5::text = 'version' then kubernetes_version end,
-    case when $5::text = '-version' then kubernetes_version end desc,
-    case when $5::text = 'created' then created_at end,
-    case when $5::text = '-created' then created_at end desc,
-    case when $5::text = '-archived' then archived_at end desc,
+    case when $6::text = 'name' then name end,
+    case when $6::text = '-name' then name end desc,
+    case when $6::text = 'status' then status end,
+    case when $6::text = '-status' then status end desc,
+    case when $6::text = 'nodes' then node_count end,
+    case when $6::text = '-nodes' then node_count end desc,
+    case when $6::text = 'version' then kubernetes_version end,
+    case when $6::text = '-version' then kubernetes_version end desc,
+    case when $6::text = 'created' then created_at end,
+    case when $6::text = '-created' then created_at end desc,
+    case when $6::text = '-archived' then archived_at end desc,
     name, id
-limit $7::integer offset $6::integer
+limit $8::integer offset $7::integer
 `
 
 type ClusterLinesParams struct {
@@ -257,6 +269,7 @@ type ClusterLinesParams struct {
 	Archived    bool
 	Search      string
 	Statuses    []string
+	Labels      json.RawMessage
 	Sort        string
 	PageOffset  int
 	PageSize    int
@@ -269,6 +282,7 @@ func (q *Queries) ClusterLines(ctx context.Context, arg ClusterLinesParams) ([]C
 		arg.Archived,
 		arg.Search,
 		arg.Statuses,
+		arg.Labels,
 		arg.Sort,
 		arg.PageOffset,
 		arg.PageSize,
@@ -307,6 +321,7 @@ func (q *Queries) ClusterLines(ctx context.Context, arg ClusterLinesParams) ([]C
 			&i.TaskFinishedAt,
 			&i.TemplateName,
 			&i.TemplateNumber,
+			&i.Labels,
 		); err != nil {
 			return nil, err
 		}
@@ -462,6 +477,7 @@ where c.workspace_id = $1
   and (c.archived_at is not null) = $2::boolean
   and ($3::text = '' or c.name ilike '%' || $3 || '%' or r.kubernetes_version ilike '%' || $3 || '%')
   and (cardinality($4::text[]) = 0 or c.status = any($4::text[]))
+  and ($5::jsonb = '{}' or c.labels @> $5::jsonb)
 `
 
 type CountClustersParams struct {
@@ -469,6 +485,7 @@ type CountClustersParams struct {
 	Archived    bool
 	Search      string
 	Statuses    []string
+	Labels      json.RawMessage
 }
 
 // How many clusters the filters of ClusterLines let through.
@@ -478,6 +495,7 @@ func (q *Queries) CountClusters(ctx context.Context, arg CountClustersParams) (i
 		arg.Archived,
 		arg.Search,
 		arg.Statuses,
+		arg.Labels,
 	)
 	var count int64
 	err := row.Scan(&count)
@@ -497,7 +515,7 @@ const insertCluster = `-- name: InsertCluster :one
 insert into clusters (id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status,
     ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce)
 values ($1, $2, $3, $4, now(), $5, $6, $7, $8, $9, $10)
-returning id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number
+returning id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number, registry_id, registry_mode, labels
 `
 
 type InsertClusterParams struct {
@@ -553,6 +571,9 @@ func (q *Queries) InsertCluster(ctx context.Context, arg InsertClusterParams) (C
 		&i.ChangedAt,
 		&i.ArchivedAt,
 		&i.ArchiveNumber,
+		&i.RegistryID,
+		&i.RegistryMode,
+		&i.Labels,
 	)
 	return i, err
 }
@@ -641,7 +662,7 @@ set name = $2, template_version_id = $4, revision = revision + 1, status = $3,
     template_switched_at = case when template_version_id is distinct from $4 then now() else template_switched_at end,
     changed_at = now()
 where id = $1
-returning id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number
+returning id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number, registry_id, registry_mode, labels
 `
 
 type SetClusterConfigurationParams struct {
@@ -686,6 +707,9 @@ func (q *Queries) SetClusterConfiguration(ctx context.Context, arg SetClusterCon
 		&i.ChangedAt,
 		&i.ArchivedAt,
 		&i.ArchiveNumber,
+		&i.RegistryID,
+		&i.RegistryMode,
+		&i.Labels,
 	)
 	return i, err
 }

@@ -66,6 +66,21 @@ type AuthToken struct {
 	RevokedAt   *time.Time
 }
 
+type Catalog struct {
+	ID            uuid.UUID
+	WorkspaceID   uuid.UUID
+	Name          string
+	Slug          string
+	Exclusive     bool
+	Params        json.RawMessage
+	Revision      int
+	CreatedBy     string
+	CreatedAt     time.Time
+	ChangedAt     time.Time
+	ArchivedAt    *time.Time
+	ArchiveNumber *int
+}
+
 type Cluster struct {
 	ID                   uuid.UUID
 	WorkspaceID          uuid.UUID
@@ -92,6 +107,9 @@ type Cluster struct {
 	ChangedAt            time.Time
 	ArchivedAt           *time.Time
 	ArchiveNumber        *int
+	RegistryID           *uuid.UUID
+	RegistryMode         string
+	Labels               Labels
 }
 
 type ClusterLine struct {
@@ -121,6 +139,7 @@ type ClusterLine struct {
 	TaskFinishedAt    *time.Time
 	TemplateName      string
 	TemplateNumber    int
+	Labels            Labels
 }
 
 type ClusterRevision struct {
@@ -161,6 +180,7 @@ type ClusterTemplate struct {
 	ChangedAt        time.Time
 	ArchivedAt       *time.Time
 	ArchiveNumber    *int
+	FormNonce        *uuid.UUID
 }
 
 type ClusterTemplateVersion struct {
@@ -176,12 +196,29 @@ type ClusterTemplateVersion struct {
 	ResourceGroups        ResourceGroups
 	CreatedBy             string
 	CreatedAt             time.Time
+	ParamsText            string
+}
+
+type ClusterView struct {
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
+	Name        string
+	Query       string
+	CreatedBy   string
+	CreatedAt   time.Time
 }
 
 type EncryptionKey struct {
 	ID        string
 	Proof     []byte
 	CreatedAt time.Time
+}
+
+type HashKey struct {
+	Name   string
+	ID     uuid.UUID
+	Key    []byte
+	KeyKey string
 }
 
 type KubeToken struct {
@@ -194,6 +231,53 @@ type KubeToken struct {
 	ExpiresAt   time.Time
 	LastUsedAt  *time.Time
 	RevokedAt   *time.Time
+}
+
+type Record struct {
+	ID            uuid.UUID
+	CatalogID     uuid.UUID
+	Revision      int
+	Plain         Values
+	Secrets       []byte
+	SecretsKey    string
+	Label         string
+	SchemaMatches bool
+	CreatedBy     string
+	CreatedAt     time.Time
+	ChangedAt     time.Time
+	ArchivedAt    *time.Time
+	ArchiveNumber *int
+}
+
+type RecordUse struct {
+	RecordID  uuid.UUID
+	ClusterID uuid.UUID
+	Exclusive bool
+	Revision  int
+	TakenAt   time.Time
+}
+
+type RecordValue struct {
+	RecordID  uuid.UUID
+	CatalogID uuid.UUID
+	Key       string
+	Hash      []byte
+}
+
+type Registry struct {
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
+	Name        string
+	ImagesRepo  string
+	Scheme      string
+	Username    string
+	Password    []byte
+	PasswordKey string
+	Ca          string
+	Revision    int
+	CreatedBy   string
+	CreatedAt   time.Time
+	ChangedAt   time.Time
 }
 
 type RiverJob struct {

@@ -86,6 +86,9 @@ const (
 // Values are parameters by their key, as JSON has them.
 type Values map[string]any
 
+// Labels are what people mark clusters with, to find them again.
+type Labels map[string]string
+
 // ResourceGroup is a named template of Kubernetes manifests.
 type ResourceGroup struct {
 	Name string `json:"name"`

@@ -12,6 +12,68 @@ import (
 	"github.com/google/uuid"
 )
 
+const activeClustersOf = `-- name: ActiveClustersOf :many
+select id, name from clusters where workspace_id = $1 and archived_at is null order by name limit $2::integer
+`
+
+type ActiveClustersOfParams struct {
+	WorkspaceID uuid.UUID
+	Most        int
+}
+
+type ActiveClustersOfRow struct {
+	ID   uuid.UUID
+	Name string
+}
+
+// Clusters of a workspace outside of the archive, as many as a message can name.
+func (q *Queries) ActiveClustersOf(ctx context.Context, arg ActiveClustersOfParams) ([]ActiveClustersOfRow, error) {
+	rows, err := q.db.Query(ctx, activeClustersOf, arg.WorkspaceID, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ActiveClustersOfRow{}
+	for rows.Next() {
+		var i ActiveClustersOfRow
+		if err := rows.Scan(&i.ID, &i.Name); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const deleteClustersOfWorkspace = `-- name: DeleteClustersOfWorkspace :exec
+delete from clusters where workspace_id = $1
+`
+
+func (q *Queries) DeleteClustersOfWorkspace(ctx context.Context, workspaceID uuid.UUID) error {
+	_, err := q.db.Exec(ctx, deleteClustersOfWorkspace, workspaceID)
+	return err
+}
+
+const deleteTasksOfWorkspace = `-- name: DeleteTasksOfWorkspace :exec
+delete from tasks where workspace_id = $1
+`
+
+func (q *Queries) DeleteTasksOfWorkspace(ctx context.Context, workspaceID uuid.UUID) error {
+	_, err := q.db.Exec(ctx, deleteTasksOfWorkspace, workspaceID)
+	return err
+}
+
+const deleteWorkspace = `-- name: DeleteWorkspace :exec
+delete from workspaces where id = $1
+`
+
+func (q *Queries) DeleteWorkspace(ctx context.Context, id uuid.UUID) error {
+	_, err := q.db.Exec(ctx, deleteWorkspace, id)
+	return err
+}
+
 const ensureWorkspace = `-- name: EnsureWorkspace :one
 insert into workspaces (slug, name) values ($1, $2)
 on conflict (slug) do update set slug = excluded.slug
@@ -59,6 +121,55 @@ func (q *Queries) InsertWorkspace(ctx context.Context, arg InsertWorkspaceParams
 	return i, err
 }
 
+const inventoryCounts = `-- name: InventoryCounts :one
+select (select count(*) from cluster_templates t where t.workspace_id = $1 and t.archived_at is null)::bigint as templates,
+       (select count(*) from catalogs c where c.workspace_id = $1 and c.archived_at is null)::bigint as catalogs,
+       (select count(*) from records r join catalogs c on c.id = r.catalog_id
+        where c.workspace_id = $1 and c.archived_at is null and r.archived_at is null)::bigint as records,
+       (select count(*) from registries g where g.workspace_id = $1)::bigint as registries
+`
+
+type InventoryCountsRow struct {
+	Templates  int64
+	Catalogs   int64
+	Records    int64
+	Registries int64
+}
+
+func (q *Queries) InventoryCounts(ctx context.Context, workspaceID uuid.UUID) (InventoryCountsRow, error) {
+	row := q.db.QueryRow(ctx, inventoryCounts, workspaceID)
+	var i InventoryCountsRow
+	err := row.Scan(
+		&i.Templates,
+		&i.Catalogs,
+		&i.Records,
+		&i.Registries,
+	)
+	return i, err
+}
+
+const renameWorkspace = `-- name: RenameWorkspace :one
+update workspaces set name = $2, changed_at = now() where id = $1 returning id, slug, name, created_at, changed_at
+`
+
+type RenameWorkspaceParams struct {
+	ID   uuid.UUID
+	Name string
+}
+
+func (q *Queries) RenameWorkspace(ctx context.Context, arg RenameWorkspaceParams) (Workspace, error) {
+	row := q.db.QueryRow(ctx, renameWorkspace, arg.ID, arg.Name)
+	var i Workspace
+	err := row.Scan(
+		&i.ID,
+		&i.Slug,
+		&i.Name,
+		&i.CreatedAt,
+		&i.ChangedAt,
+	)
+	return i, err
+}
+
 const workspace = `-- name: Workspace :one
 select id, slug, name, created_at, changed_at from workspaces where id = $1
 `
@@ -82,6 +193,23 @@ select id, slug, name, created_at, changed_at from workspaces where slug = $1
 
 func (q *Queries) WorkspaceBySlug(ctx context.Context, slug string) (Workspace, error) {
 	row := q.db.QueryRow(ctx, workspaceBySlug, slug)
+	var i Workspace
+	err := row.Scan(
+		&i.ID,
+		&i.Slug,
+		&i.Name,
+		&i.CreatedAt,
+		&i.ChangedAt,
+	)
+	return i, err
+}
+
+const workspaceForUpdate = `-- name: WorkspaceForUpdate :one
+select id, slug, name, created_at, changed_at from workspaces where id = $1 for update
+`
+
+func (q *Queries) WorkspaceForUpdate(ctx context.Context, id uuid.UUID) (Workspace, error) {
+	row := q.db.QueryRow(ctx, workspaceForUpdate, id)
 	var i Workspace
 	err := row.Scan(
 		&i.ID,

@@ -20,6 +20,7 @@ where workspace_id = @workspace_id
   and (archived_at is not null) = @archived::boolean
   and (@search::text = '' or name ilike '%' || @search || '%' or kubernetes_version ilike '%' || @search || '%')
   and (cardinality(@statuses::text[]) = 0 or status = any(@statuses::text[]))
+  and (@labels::jsonb = '{}' or labels @> @labels::jsonb)
 order by
     case when @sort::text = 'name' then name end,
     case when @sort::text = '-name' then name end desc,
@@ -45,7 +46,8 @@ left join agent_reports r on r.cluster_id = c.id
 where c.workspace_id = @workspace_id
   and (c.archived_at is not null) = @archived::boolean
   and (@search::text = '' or c.name ilike '%' || @search || '%' or r.kubernetes_version ilike '%' || @search || '%')
-  and (cardinality(@statuses::text[]) = 0 or c.status = any(@statuses::text[]));
+  and (cardinality(@statuses::text[]) = 0 or c.status = any(@statuses::text[]))
+  and (@labels::jsonb = '{}' or c.labels @> @labels::jsonb);
 
 -- name: ClusterStatusCounts :many
 select status, count(*) as clusters from clusters

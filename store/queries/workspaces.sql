@@ -28,3 +28,29 @@ order by w.name;
 
 -- name: Workspaces :many
 select * from workspaces order by created_at;
+
+-- name: WorkspaceForUpdate :one
+select * from workspaces where id = $1 for update;
+
+-- name: RenameWorkspace :one
+update workspaces set name = $2, changed_at = now() where id = $1 returning *;
+
+-- name: DeleteTasksOfWorkspace :exec
+delete from tasks where workspace_id = $1;
+
+-- name: DeleteClustersOfWorkspace :exec
+delete from clusters where workspace_id = $1;
+
+-- name: DeleteWorkspace :exec
+delete from workspaces where id = $1;
+
+-- name: ActiveClustersOf :many
+-- Clusters of a workspace outside of the archive, as many as a message can name.
+select id, name from clusters where workspace_id = $1 and archived_at is null order by name limit @most::integer;
+
+-- name: InventoryCounts :one
+select (select count(*) from cluster_templates t where t.workspace_id = $1 and t.archived_at is null)::bigint as templates,
+       (select count(*) from catalogs c where c.workspace_id = $1 and c.archived_at is null)::bigint as catalogs,
+       (select count(*) from records r join catalogs c on c.id = r.catalog_id
+        where c.workspace_id = $1 and c.archived_at is null and r.archived_at is null)::bigint as records,
+       (select count(*) from registries g where g.workspace_id = $1)::bigint as registries;
