@@ -8,8 +8,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"commander/agents/node/api"
 )
 
 // release deletes the pods of a node at once, and the node itself if that is its way. The node
@@ -45,17 +46,6 @@ func (r *Reconciler) release(ctx context.Context, node *corev1.Node) error {
 	return nil
 }
 
-// record writes an event. kubectl looks for those of a node by its name in place of the UID.
 func (r *Reconciler) record(ctx context.Context, node *corev1.Node, message string) error {
-	now := metav1.NewTime(r.Clock.Now())
-	err := r.Client.Create(ctx, &corev1.Event{
-		ObjectMeta:     metav1.ObjectMeta{GenerateName: node.Name + "-", Namespace: metav1.NamespaceDefault},
-		InvolvedObject: corev1.ObjectReference{APIVersion: "v1", Kind: "Node", Name: node.Name, UID: types.UID(node.Name)},
-		Reason:         "NodeFenced", Message: message, Type: corev1.EventTypeWarning, Count: 1,
-		FirstTimestamp: now, LastTimestamp: now, Source: corev1.EventSource{Component: Name},
-	})
-	if err != nil {
-		return fmt.Errorf("record event on node %s: %w", node.Name, err)
-	}
-	return nil
+	return api.Event(ctx, r.Client, node.Name, corev1.EventTypeWarning, "NodeFenced", message, Name, r.Clock.Now())
 }
