@@ -132,13 +132,25 @@ func visible(selector, text string) string {
 	return fmt.Sprintf(`[...document.querySelectorAll(%q)].find(e => e.checkVisibility() && e.textContent.trim().includes(%q))`, selector, text)
 }
 
-// press clicks the control with the text, as a person would, in the middle of it.
+// press clicks the control with the text, as a person would, in the middle of it. A live page may
+// draw the control anew between looking and clicking: then it is looked for again.
 func (b *browser) press(text string) {
 	b.t.Helper()
 	const controls = "a, button, input[type=submit], summary"
-	b.until("there is "+text, visible(controls, text))
-	js[bool](b, visible(controls, text)+`.setAttribute("data-e2e", "here") ?? true`)
-	b.do("press "+text, chromedp.Click(`[data-e2e=here]`))
+	const tries = 10
+	for try := 1; ; try++ {
+		b.until("there is "+text, visible(controls, text))
+		js[bool](b, visible(controls, text)+`?.setAttribute("data-e2e", "here") ?? true`)
+		ctx, cancel := context.WithTimeout(b.tab, stepBound/tries)
+		err := chromedp.Do(ctx, chromedp.Click(`[data-e2e=here]`))
+		cancel()
+		if err == nil {
+			break
+		}
+		if try == tries {
+			b.fail("press %q: %v", text, err)
+		}
+	}
 	js[bool](b, `document.querySelector("[data-e2e=here]")?.removeAttribute("data-e2e") ?? true`)
 }
 
@@ -153,6 +165,12 @@ func (b *browser) fill(selector, text string) {
 func (b *browser) sees(text string) {
 	b.t.Helper()
 	b.until("the page says "+text, fmt.Sprintf("document.body.innerText.includes(%q)", text))
+}
+
+// ends waits until the task on the page has a status.
+func (b *browser) ends(status string) {
+	b.t.Helper()
+	b.until("the task is "+status, visible("main .head .chip", status))
 }
 
 func (b *browser) location() string { return js[string](b, "location.pathname") }

@@ -32,7 +32,7 @@ func TestJourney(t *testing.T) {
 	b.until("the task's page is there", `location.pathname.startsWith("/tasks/")`)
 	js[bool](b, "window.notReloaded = true")
 	b.picture("task-running")
-	b.sees("Succeeded")
+	b.ends("Succeeded")
 	if !js[bool](b, "window.notReloaded === true") {
 		t.Error("the task's page was loaded again: it must follow by itself")
 	}
@@ -57,7 +57,7 @@ func TestJourney(t *testing.T) {
 	b.fill("[name='values.workerCount']", "4")
 	b.press("Save and apply")
 	b.until("a task runs", `location.pathname.startsWith("/tasks/")`)
-	b.sees("Succeeded")
+	b.ends("Succeeded")
 	b.open(shared.url + cluster)
 	b.sees("lab-worker-3")
 
@@ -66,7 +66,7 @@ func TestJourney(t *testing.T) {
 	b.picture("deletion")
 	b.press("Delete cluster")
 	b.until("a task runs", `location.pathname.startsWith("/tasks/")`)
-	b.sees("Succeeded")
+	b.ends("Succeeded")
 	b.open(shared.url + "/workspaces/demo/archive")
 	b.sees("journey")
 	b.picture("archive")
