@@ -36,6 +36,8 @@ func (f *Fleet) afterCheck(ctx context.Context, tx *store.Tx, task store.Task, c
 		return err
 	}
 	switch {
+	case cluster.Status == store.ClusterDelete:
+		return nil // the deletion waits for this check to end
 	case task.Status != store.TaskSucceeded:
 		return f.move(ctx, tx, cluster, store.ClusterUnknown)
 	case !outOfSync:

@@ -104,17 +104,8 @@ func (f *Fleet) ArchiveCluster(ctx context.Context, actor Actor, id uuid.UUID) (
 		if err != nil {
 			return err
 		}
-		for _, task := range active {
-			status := store.TaskCancelled
-			switch task.Status {
-			case store.TaskRunning:
-				return fault.New(fault.Conflict, "cluster.task_running", cluster.Name)
-			case store.TaskLost, store.TaskLostInCritical:
-				status = store.TaskFailed
-			}
-			if err := f.close(ctx, tx, task, status, "task.cancelled_by_archiving"); err != nil {
-				return err
-			}
+		if len(active) > 0 && active[0].Status == store.TaskRunning {
+			return fault.New(fault.Conflict, "cluster.task_running", cluster.Name)
 		}
 		left := ""
 		if cluster.WasCreated || cluster.Status != store.ClusterNew && cluster.Status != store.ClusterConfigurationError {
@@ -133,6 +124,9 @@ func (f *Fleet) ArchiveCluster(ctx context.Context, actor Actor, id uuid.UUID) (
 
 // archive ends the life of a cluster in Commander: its name is free again, and every key to it is void.
 func (f *Fleet) archive(ctx context.Context, tx *store.Tx, cluster *store.Cluster, status store.ClusterStatus, left string) error {
+	if err := f.endTasks(ctx, tx, cluster.ID); err != nil {
+		return err
+	}
 	if err := tx.ArchiveCluster(ctx, store.ArchiveClusterParams{ID: cluster.ID, Status: status, LeftBehind: left}); err != nil {
 		return fmt.Errorf("archive cluster %s: %w", cluster.ID, err)
 	}
@@ -150,6 +144,27 @@ func (f *Fleet) archive(ctx context.Context, tx *store.Tx, cluster *store.Cluste
 	now := f.Clock.Now()
 	cluster.Status, cluster.ArchivedAt = status, &now
 	tx.Changed(store.ClusterTopic(cluster.ID), store.WorkspaceClustersTopic(cluster.WorkspaceID), store.WorkspaceTasksTopic(cluster.WorkspaceID))
+	return nil
+}
+
+// endTasks closes what still waits on a cluster that goes to the archive.
+func (f *Fleet) endTasks(ctx context.Context, tx *store.Tx, clusterID uuid.UUID) error {
+	active, err := tx.ActiveTasks(ctx, clusterID)
+	if err != nil {
+		return err
+	}
+	for _, task := range active {
+		status := store.TaskCancelled
+		switch task.Status {
+		case store.TaskRunning:
+			continue // the one whose end brings the cluster here
+		case store.TaskLost, store.TaskLostInCritical:
+			status = store.TaskFailed
+		}
+		if err := f.close(ctx, tx, task, status, "task.cancelled_by_archiving"); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

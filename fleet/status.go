@@ -1,7 +1,10 @@
 package fleet
 
 import (
+	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"commander/store"
 )
@@ -23,6 +26,32 @@ func CanBecome(from, to store.TaskStatus) bool { return slices.Contains(nextTask
 // Over reports whether a task in this status will not go on by itself.
 func Over(s store.TaskStatus) bool {
 	return s != store.TaskQueued && s != store.TaskRunning && s != store.TaskWaitingApproval
+}
+
+// nextCluster says which status of a cluster may follow which. Beside what a task does to its
+// cluster stands what a person may do meanwhile: a cluster that is being deleted passes through the
+// end of the task that ran before.
+var nextCluster = map[store.ClusterStatus][]store.ClusterStatus{
+	store.ClusterNew:                    {store.ClusterCreating, store.ClusterConfigurationError, store.ClusterDelete, store.ClusterDeleted},
+	store.ClusterConfigurationError:     {store.ClusterNew, store.ClusterCreating, store.ClusterDelete, store.ClusterDeleted},
+	store.ClusterCreating:               {store.ClusterInSync, store.ClusterCreationFailed, store.ClusterDelete},
+	store.ClusterCreationFailed:         {store.ClusterCreating, store.ClusterConfigurationError, store.ClusterDelete, store.ClusterDeleted},
+	store.ClusterInSync:                 {store.ClusterUpdating, store.ClusterPendingChanges, store.ClusterUnknown, store.ClusterDelete, store.ClusterDeleted},
+	store.ClusterUpdating:               {store.ClusterInSync, store.ClusterSynchronizationFailure, store.ClusterDestructiveChanges, store.ClusterDelete},
+	store.ClusterSynchronizationFailure: {store.ClusterUpdating, store.ClusterInSync, store.ClusterPendingChanges, store.ClusterUnknown, store.ClusterDelete, store.ClusterDeleted},
+	store.ClusterPendingChanges:         {store.ClusterUpdating, store.ClusterInSync, store.ClusterUnknown, store.ClusterDelete, store.ClusterDeleted},
+	store.ClusterDestructiveChanges:     {store.ClusterUpdating, store.ClusterSynchronizationFailure, store.ClusterDelete, store.ClusterDeleted},
+	store.ClusterUnknown:                {store.ClusterInSync, store.ClusterUpdating, store.ClusterPendingChanges, store.ClusterDelete, store.ClusterDeleted},
+	store.ClusterDelete: {
+		store.ClusterDeleted, store.ClusterDeletionFailed,
+		store.ClusterInSync, store.ClusterCreationFailed, store.ClusterSynchronizationFailure, store.ClusterDestructiveChanges, store.ClusterUnknown,
+	},
+	store.ClusterDeletionFailed: {store.ClusterDelete, store.ClusterDeleted},
+}
+
+// ClusterCanBecome reports whether a cluster may pass from one status to another.
+func ClusterCanBecome(from, to store.ClusterStatus) bool {
+	return slices.Contains(nextCluster[from], to)
 }
 
 // outcome is what a cluster becomes when a task of a kind ends.
@@ -51,4 +80,23 @@ var Attention = []store.ClusterStatus{
 // Busy lists the statuses in which Commander works on a cluster.
 var Busy = []store.ClusterStatus{
 	store.ClusterNew, store.ClusterCreating, store.ClusterUpdating, store.ClusterDelete, store.ClusterJoining,
+}
+
+// States draws both tables as a page of docs/, so that what people read is what the code does.
+func States() string {
+	var b strings.Builder
+	b.WriteString("# States\n\nMade from `fleet/status.go` by `go test ./fleet -run TestStatesAreDrawn -update`; do not edit.\n")
+	draw(&b, "Clusters", "The words of the API; the pages say them in the reader's language.", nextCluster)
+	draw(&b, "Tasks", "A task that is over stays so until a person tries it again.", nextTask)
+	return b.String()
+}
+
+func draw[S ~string](b *strings.Builder, title, about string, next map[S][]S) {
+	fmt.Fprintf(b, "\n## %s\n\n%s\n\n```mermaid\nstateDiagram-v2\n", title, about)
+	for _, from := range slices.Sorted(maps.Keys(next)) {
+		for _, to := range next[from] {
+			fmt.Fprintf(b, "    %s --> %s\n", from, to)
+		}
+	}
+	b.WriteString("```\n")
 }

@@ -79,10 +79,13 @@ func priorityFor(actor Actor) int {
 	return priorityPerson
 }
 
-// move gives a cluster a status.
+// move gives a cluster a status that may follow the one it has.
 func (f *Fleet) move(ctx context.Context, tx *store.Tx, cluster *store.Cluster, status store.ClusterStatus) error {
 	if cluster.Status == status {
 		return nil
+	}
+	if !ClusterCanBecome(cluster.Status, status) {
+		return fmt.Errorf("move cluster %s from %s to %s: the table of states does not allow it", cluster.ID, cluster.Status, status)
 	}
 	if err := tx.SetClusterStatus(ctx, store.SetClusterStatusParams{ID: cluster.ID, Status: status}); err != nil {
 		return fmt.Errorf("move cluster %s to %s: %w", cluster.ID, status, err)

@@ -73,7 +73,13 @@ func TestStopFailAndRetry(t *testing.T) {
 func TestApprovalIsForWhatWasShown(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	task, d := s.running("prod")
+	installation, first := s.running("prod")
+	require.NoError(t, s.Finish(t.Context(), first, fleet.Ending{Status: store.TaskSucceeded}))
+	task, err := s.Converge(t.Context(), fleet.System, installation.ClusterID)
+	require.NoError(t, err)
+	d := fleet.Delivery{TaskID: task.ID, Attempt: task.Attempt}
+	_, err = s.Claim(t.Context(), d, "worker")
+	require.NoError(t, err)
 	id := task.ID.String()
 	require.NoError(t, s.Finish(t.Context(), d, fleet.Ending{
 		Status: store.TaskWaitingApproval, ChangeID: "change-1", Result: []byte(`{"check_result": {"status_details": {"cluster": {"status": "ok"}, "nodes": [
