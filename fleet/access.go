@@ -71,12 +71,16 @@ const (
 	TasksEdit       Permission = "tasks.edit"
 	TemplatesView   Permission = "templates.view"
 	TemplatesEdit   Permission = "templates.edit"
+	InventoryView   Permission = "inventory.view"
+	InventoryEdit   Permission = "inventory.edit"
+	RegistriesView  Permission = "registries.view"
+	RegistriesEdit  Permission = "registries.edit"
 	TokensView      Permission = "tokens.view"
 	TokensEdit      Permission = "tokens.edit"
 )
 
 // readOnly is what looking includes. The full role has every permission.
-var readOnly = []Permission{WorkspacesView, ClustersView, ClustersConnect, TasksView, TemplatesView, TokensView}
+var readOnly = []Permission{WorkspacesView, ClustersView, ClustersConnect, TasksView, TemplatesView, InventoryView, RegistriesView, TokensView}
 
 // May reports whether a role includes a permission.
 func May(role store.Role, p Permission) bool {

@@ -22,6 +22,11 @@ type NewCluster struct {
 	Name              string
 	TemplateVersionID uuid.UUID
 	Values            store.Values
+	// RegistryID is where the platform comes from; nil for the installation's own. RegistryMode
+	// is RegistryDirect when it is empty.
+	RegistryID   *uuid.UUID
+	RegistryMode string
+	Labels       store.Labels
 	// Nonce is that of the form, so that a double submit makes one cluster. Nil for the API.
 	Nonce *uuid.UUID
 	// Install starts the installation; without it the cluster is only saved.
@@ -55,6 +60,9 @@ func (f *Fleet) CreateCluster(ctx context.Context, actor Actor, wanted NewCluste
 	}
 	version, err := f.usableVersion(ctx, wanted.WorkspaceID, wanted.TemplateVersionID)
 	if err != nil {
+		return store.Cluster{}, nil, err
+	}
+	if err := checkLabels(wanted.Labels); err != nil {
 		return store.Cluster{}, nil, err
 	}
 	wanted.Name = strings.TrimSpace(wanted.Name)
@@ -93,6 +101,17 @@ func (f *Fleet) CreateCluster(ctx context.Context, actor Actor, wanted NewCluste
 		cluster, err = insertCluster(ctx, tx, id, wanted, version, rendered, keys)
 		if err != nil {
 			return err
+		}
+		if wanted.RegistryID != nil || wanted.RegistryMode != "" {
+			if err := useRegistry(ctx, tx, &cluster, RegistryChoice{wanted.RegistryID, wanted.RegistryMode}); err != nil {
+				return err
+			}
+		}
+		if len(wanted.Labels) > 0 {
+			cluster.Labels = wanted.Labels
+			if err := tx.SetClusterLabels(ctx, store.SetClusterLabelsParams{ID: id, Labels: wanted.Labels}); err != nil {
+				return fmt.Errorf("write the labels of cluster %s: %w", id, err)
+			}
 		}
 		row, err := rendered.seal(tx.Keys, version, id, 1, actor.Name)
 		if err != nil {

@@ -18,6 +18,8 @@ type ClusterChange struct {
 	Name              string
 	TemplateVersionID uuid.UUID
 	Values            store.Values
+	// Registry is another registry or mode; nil keeps what the cluster has.
+	Registry *RegistryChoice
 	// KeepErrors saves a configuration with errors when the cluster was not created yet.
 	KeepErrors bool
 	// Install starts the installation of a cluster that was only saved so far.
@@ -66,6 +68,11 @@ func (f *Fleet) ChangeCluster(ctx context.Context, actor Actor, id uuid.UUID, wa
 		}
 		if after, err = f.saveChange(ctx, tx, actor, workspace, cluster, current, version, wanted.Name, rendered); err != nil {
 			return err
+		}
+		if wanted.Registry != nil {
+			if err := useRegistry(ctx, tx, &after, *wanted.Registry); err != nil {
+				return err
+			}
 		}
 		task, err = f.afterChange(ctx, tx, actor, &after, current, rendered, wanted.Install)
 		return err

@@ -166,6 +166,32 @@ func (q *Queries) RegistryForUpdate(ctx context.Context, id uuid.UUID) (Registry
 	return i, err
 }
 
+const registryForUse = `-- name: RegistryForUse :one
+select id, workspace_id, name, images_repo, scheme, username, password, password_key, ca, revision, created_by, created_at, changed_at from registries where id = $1 for key share
+`
+
+// A registry that must not be deleted before the transaction ends.
+func (q *Queries) RegistryForUse(ctx context.Context, id uuid.UUID) (Registry, error) {
+	row := q.db.QueryRow(ctx, registryForUse, id)
+	var i Registry
+	err := row.Scan(
+		&i.ID,
+		&i.WorkspaceID,
+		&i.Name,
+		&i.ImagesRepo,
+		&i.Scheme,
+		&i.Username,
+		&i.Password,
+		&i.PasswordKey,
+		&i.Ca,
+		&i.Revision,
+		&i.CreatedBy,
+		&i.CreatedAt,
+		&i.ChangedAt,
+	)
+	return i, err
+}
+
 const registryUsers = `-- name: RegistryUsers :many
 select id, name from clusters where registry_id = $1 and archived_at is null order by name limit $2::integer
 `

@@ -28,3 +28,7 @@ select id, name from clusters where registry_id = $1 and archived_at is null ord
 
 -- name: SetClusterRegistry :exec
 update clusters set registry_id = sqlc.narg(registry_id), registry_mode = $2, changed_at = now() where id = $1;
+
+-- name: RegistryForUse :one
+-- A registry that must not be deleted before the transaction ends.
+select * from registries where id = $1 for key share;
