@@ -8,9 +8,9 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/google/uuid"
-	"time"
 )
 
 const archiveCluster = `-- name: ArchiveCluster :exec
@@ -360,6 +360,63 @@ func (q *Queries) ClusterRevision(ctx context.Context, arg ClusterRevisionParams
 		&i.CreatedAt,
 	)
 	return i, err
+}
+
+const clusterRevisions = `-- name: ClusterRevisions :many
+select r.revision, r.template_version_id, r.parameters, r.render_errors, r.created_by, r.created_at,
+       coalesce(p.name, '') as template_name, coalesce(v.number, 0) as template_number
+from cluster_revisions r
+left join cluster_template_versions v on v.id = r.template_version_id
+left join cluster_templates p on p.id = v.template_id
+where r.cluster_id = $1
+order by r.revision desc
+limit $2::integer
+`
+
+type ClusterRevisionsParams struct {
+	ClusterID uuid.UUID
+	PageSize  int
+}
+
+type ClusterRevisionsRow struct {
+	Revision          int
+	TemplateVersionID *uuid.UUID
+	Parameters        Values
+	RenderErrors      RenderErrors
+	CreatedBy         string
+	CreatedAt         time.Time
+	TemplateName      string
+	TemplateNumber    int
+}
+
+// The history of a cluster's wanted configuration, the newest first, without what is sealed.
+func (q *Queries) ClusterRevisions(ctx context.Context, arg ClusterRevisionsParams) ([]ClusterRevisionsRow, error) {
+	rows, err := q.db.Query(ctx, clusterRevisions, arg.ClusterID, arg.PageSize)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ClusterRevisionsRow{}
+	for rows.Next() {
+		var i ClusterRevisionsRow
+		if err := rows.Scan(
+			&i.Revision,
+			&i.TemplateVersionID,
+			&i.Parameters,
+			&i.RenderErrors,
+			&i.CreatedBy,
+			&i.CreatedAt,
+			&i.TemplateName,
+			&i.TemplateNumber,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const clusterState = `-- name: ClusterState :one
@@ -755,6 +812,52 @@ type SetClusterStatusParams struct {
 func (q *Queries) SetClusterStatus(ctx context.Context, arg SetClusterStatusParams) error {
 	_, err := q.db.Exec(ctx, setClusterStatus, arg.ID, arg.Status)
 	return err
+}
+
+const setClusterSync = `-- name: SetClusterSync :one
+update clusters set sync_mode = $2, check_interval_minutes = $3, changed_at = now() where id = $1 returning id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number, registry_id, registry_mode, labels
+`
+
+type SetClusterSyncParams struct {
+	ID                   uuid.UUID
+	SyncMode             SyncMode
+	CheckIntervalMinutes int
+}
+
+func (q *Queries) SetClusterSync(ctx context.Context, arg SetClusterSyncParams) (Cluster, error) {
+	row := q.db.QueryRow(ctx, setClusterSync, arg.ID, arg.SyncMode, arg.CheckIntervalMinutes)
+	var i Cluster
+	err := row.Scan(
+		&i.ID,
+		&i.WorkspaceID,
+		&i.Name,
+		&i.TemplateVersionID,
+		&i.TemplateSwitchedAt,
+		&i.ClusterType,
+		&i.Status,
+		&i.Revision,
+		&i.AppliedRevision,
+		&i.AppliedAt,
+		&i.CheckedAt,
+		&i.WasCreated,
+		&i.IsLocked,
+		&i.SyncMode,
+		&i.CheckIntervalMinutes,
+		&i.DestructiveChangeID,
+		&i.SshPublicKey,
+		&i.SshPrivateKey,
+		&i.SshPrivateKeyKey,
+		&i.FormNonce,
+		&i.LeftBehind,
+		&i.CreatedAt,
+		&i.ChangedAt,
+		&i.ArchivedAt,
+		&i.ArchiveNumber,
+		&i.RegistryID,
+		&i.RegistryMode,
+		&i.Labels,
+	)
+	return i, err
 }
 
 const setDestructiveChange = `-- name: SetDestructiveChange :exec

@@ -134,3 +134,17 @@ where c.archived_at is null and c.was_created and c.status in ('in_sync', 'unkno
   and not exists (select 1 from tasks t where t.cluster_id = c.id and t.status in ('queued', 'running', 'waiting_approval', 'lost', 'lost_in_critical'))
 order by c.checked_at nulls first
 limit @batch::integer;
+
+-- name: SetClusterSync :one
+update clusters set sync_mode = $2, check_interval_minutes = $3, changed_at = now() where id = $1 returning *;
+
+-- name: ClusterRevisions :many
+-- The history of a cluster's wanted configuration, the newest first, without what is sealed.
+select r.revision, r.template_version_id, r.parameters, r.render_errors, r.created_by, r.created_at,
+       coalesce(p.name, '') as template_name, coalesce(v.number, 0) as template_number
+from cluster_revisions r
+left join cluster_template_versions v on v.id = r.template_version_id
+left join cluster_templates p on p.id = v.template_id
+where r.cluster_id = $1
+order by r.revision desc
+limit @page_size::integer;
