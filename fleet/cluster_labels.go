@@ -77,40 +77,39 @@ func (f *Fleet) SetLabels(ctx context.Context, actor Actor, id uuid.UUID, labels
 	if labels == nil {
 		labels = store.Labels{}
 	}
-	return f.mark(ctx, actor, id, func(tx *store.Tx, cluster *store.Cluster) (string, map[string]any, error) {
+	return f.mark(ctx, actor, change{Action: "cluster.labels.change", ObjectID: id}, func(tx *store.Tx, cluster *store.Cluster) (map[string]any, error) {
 		changes := map[string]any{"labels": []any{cluster.Labels, labels}}
 		cluster.Labels = labels
-		return "cluster.labels.change", changes, tx.SetClusterLabels(ctx, store.SetClusterLabelsParams{ID: id, Labels: labels})
+		return changes, tx.SetClusterLabels(ctx, store.SetClusterLabelsParams{ID: id, Labels: labels})
 	})
 }
 
 // LockCluster protects a cluster from deletion and archiving, or lifts the protection.
 func (f *Fleet) LockCluster(ctx context.Context, actor Actor, id uuid.UUID, locked bool) (store.Cluster, error) {
-	return f.mark(ctx, actor, id, func(tx *store.Tx, cluster *store.Cluster) (string, map[string]any, error) {
+	return f.mark(ctx, actor, change{Action: "cluster.lock", ObjectID: id}, func(tx *store.Tx, cluster *store.Cluster) (map[string]any, error) {
 		changes := map[string]any{"is_locked": []any{cluster.IsLocked, locked}}
 		cluster.IsLocked = locked
-		return "cluster.lock", changes, tx.SetClusterLock(ctx, store.SetClusterLockParams{ID: id, IsLocked: locked})
+		return changes, tx.SetClusterLock(ctx, store.SetClusterLockParams{ID: id, IsLocked: locked})
 	})
 }
 
 // mark changes what people note about a cluster, and writes it down.
-func (f *Fleet) mark(ctx context.Context, actor Actor, id uuid.UUID, set func(*store.Tx, *store.Cluster) (string, map[string]any, error)) (store.Cluster, error) {
+func (f *Fleet) mark(ctx context.Context, actor Actor, noted change, set func(*store.Tx, *store.Cluster) (map[string]any, error)) (store.Cluster, error) {
 	var cluster store.Cluster
 	err := f.Store.InTx(ctx, func(tx *store.Tx) error {
-		var workspace store.Workspace
 		var err error
-		if cluster, workspace, err = clusterForUpdate(ctx, tx, actor, ClustersEdit, id); err != nil {
+		if cluster, noted.Workspace, err = clusterForUpdate(ctx, tx, actor, ClustersEdit, noted.ObjectID); err != nil {
 			return err
 		}
 		if cluster.ArchivedAt != nil {
 			return fault.New(fault.Conflict, "cluster.archived", cluster.Name)
 		}
-		action, changes, err := set(tx, &cluster)
-		if err != nil {
-			return fmt.Errorf("mark cluster %s: %w", id, err)
+		noted.ObjectType = "Cluster"
+		if noted.Changes, err = set(tx, &cluster); err != nil {
+			return fmt.Errorf("mark cluster %s: %w", cluster.ID, err)
 		}
-		tx.Changed(store.ClusterTopic(id), store.WorkspaceClustersTopic(workspace.ID))
-		return f.audit(ctx, tx, actor, change{Action: action, ObjectType: "Cluster", ObjectID: id, Workspace: workspace, Changes: changes})
+		tx.Changed(store.ClusterTopic(cluster.ID), store.WorkspaceClustersTopic(cluster.WorkspaceID))
+		return f.audit(ctx, tx, actor, noted)
 	})
 	return cluster, err
 }

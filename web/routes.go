@@ -51,6 +51,21 @@ func (s *server) routes() []route {
 		{post, paths.RouteTokens, fleet.TokensEdit, c.CreateToken},
 		{post, paths.RouteTokenDeletion, fleet.TokensEdit, c.RevokeToken},
 
+		{post, paths.RouteWorkspaces, fleet.WorkspacesEdit, c.CreateWorkspace},
+		{get, paths.RouteWorkspaceNew, fleet.WorkspacesEdit, c.NewWorkspace},
+		{get, paths.RouteWorkspaceSettings, fleet.WorkspacesView, c.WorkspaceSettings},
+		{post, paths.RouteWorkspaceSettings, fleet.WorkspacesEdit, c.RenameWorkspace},
+		{get, paths.RouteWorkspaceDeletion, fleet.WorkspacesEdit, c.WorkspaceDeletion},
+		{post, paths.RouteWorkspaceDeletion, fleet.WorkspacesEdit, c.DeleteWorkspace},
+
+		{get, paths.RouteRegistries, fleet.RegistriesView, c.Registries},
+		{post, paths.RouteRegistries, fleet.RegistriesEdit, c.CreateRegistry},
+		{get, paths.RouteRegistryNew, fleet.RegistriesEdit, c.NewRegistry},
+		{get, paths.RouteRegistry, fleet.RegistriesView, c.Registry},
+		{post, paths.RouteRegistry, fleet.RegistriesEdit, c.SaveRegistry},
+		{get, paths.RouteRegistryReleases, fleet.RegistriesView, c.RegistryReleases},
+		{post, paths.RouteRegistryDeletion, fleet.RegistriesEdit, c.DeleteRegistry},
+
 		{get, paths.RouteCluster, fleet.ClustersView, c.Cluster},
 		{get, paths.RouteClusterConfiguration, fleet.ClustersView, c.Configuration},
 		{post, paths.RouteClusterConfiguration, fleet.ClustersEdit, c.SaveConfiguration},

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/go-chi/chi/v5"
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"commander/fleet"
@@ -22,6 +23,7 @@ func TestEveryRouteDeclaresItsPermission(t *testing.T) {
 	known := []fleet.Permission{
 		fleet.Public, fleet.SignedIn, fleet.WorkspacesView, fleet.WorkspacesEdit, fleet.ClustersView, fleet.ClustersEdit,
 		fleet.ClustersConnect, fleet.TasksView, fleet.TasksEdit, fleet.TemplatesView, fleet.TemplatesEdit, fleet.TokensView, fleet.TokensEdit,
+		fleet.InventoryView, fleet.InventoryEdit, fleet.RegistriesView, fleet.RegistriesEdit,
 	}
 	declared := map[string]fleet.Permission{}
 	for _, r := range srv.routes() {
@@ -53,14 +55,19 @@ func TestReadersChangeNothing(t *testing.T) {
 	cluster := s.installed("prod")
 	tasks, err := s.Store.TasksOfCluster(t.Context(), store.TasksOfClusterParams{ClusterID: cluster.ID, PageSize: 1})
 	require.NoError(t, err)
+	registry, err := s.CreateRegistry(t.Context(), fleet.System, s.workspace.ID, fleet.RegistryBody{Name: "Main", ImagesRepo: "registry.invalid/platform"})
+	require.NoError(t, err)
+	ids := map[string]uuid.UUID{paths.RouteTask: tasks[0].ID, paths.RouteRegistry: registry.ID}
 	reader := s.as("rita", store.RoleReadOnly)
 	for _, r := range (&server{Deps: s.deps}).routes() {
 		if r.permission == fleet.SignedIn || r.permission == fleet.Public {
 			continue
 		}
 		id := cluster.ID.String()
-		if strings.HasPrefix(r.pattern, paths.RouteTask) {
-			id = tasks[0].ID.String()
+		for prefix, other := range ids {
+			if strings.HasPrefix(r.pattern, prefix) {
+				id = other.String()
+			}
 		}
 		want, got := http.StatusOK, answer{}
 		if !fleet.May(store.RoleReadOnly, r.permission) {

@@ -39,12 +39,15 @@ type Section string
 
 // The entries of the sidebar.
 const (
-	SectionClusters Section = "clusters"
-	SectionTasks    Section = "tasks"
-	SectionArchive  Section = "archive"
-	SectionTokens   Section = "tokens"
-	SectionSettings Section = "settings"
-	SectionStart    Section = "start"
+	SectionClusters   Section = "clusters"
+	SectionTasks      Section = "tasks"
+	SectionArchive    Section = "archive"
+	SectionInventory  Section = "inventory"
+	SectionRegistries Section = "registries"
+	SectionTokens     Section = "tokens"
+	SectionWorkspace  Section = "workspace"
+	SectionSettings   Section = "settings"
+	SectionStart      Section = "start"
 )
 
 // Counts stand beside the entries of the sidebar.

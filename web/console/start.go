@@ -3,6 +3,7 @@ package console
 import (
 	"net/http"
 
+	"commander/fleet"
 	"commander/store"
 	"commander/views/i18n"
 	"commander/views/layout"
@@ -15,15 +16,20 @@ func (c *Console) Start(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	var start workspaces.Start
+	start := workspaces.Start{CanCreate: fleet.May(actor(r).Everywhere, fleet.WorkspacesEdit)}
 	for _, row := range rows {
 		counts, err := c.Fleet.Counts(r.Context(), row.ID)
+		if err != nil {
+			return err
+		}
+		inventory, err := c.Fleet.InventoryCounts(r.Context(), row.ID)
 		if err != nil {
 			return err
 		}
 		start.Rows = append(start.Rows, workspaces.Row{
 			Slug: row.Slug, Name: row.Name, Role: roleName(actor(r).Role(row.ID)),
 			Clusters: int(row.Clusters), Attention: int(row.Attention), Running: int(counts.Running),
+			Templates: int(inventory.Templates), Records: int(inventory.Records),
 		})
 	}
 	return c.show(w, r, http.StatusOK, page{
