@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -165,4 +166,9 @@ func TestAWorkerThatIsKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	await(t, "the cluster is deleted", time.Minute, s.status(gone.ID)(store.TaskSucceeded))
+	dead := strconv.Itoa(first.Process.Pid)
+	await(t, "what the killed manager had started is gone", time.Minute, func(context.Context) (bool, error) {
+		left := processesWith("dhctl/"+dead, s.dir)
+		return len(left) == 0, fmt.Errorf("processes %v", left)
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"syscall"
 	"time"
 
 	"commander/jobs/clustermanager"
@@ -34,6 +35,9 @@ func (p *program) newClusterManager() (*clusterManager, error) {
 	// the locks are shared, so that no two of them work on one cluster.
 	servers, err := p.runFolder(filepath.Join("dhctl", strconv.Itoa(os.Getpid())))
 	if err != nil {
+		return nil, err
+	}
+	if err := forgetDead(filepath.Dir(servers)); err != nil {
 		return nil, err
 	}
 	host, err := os.Hostname()
@@ -72,4 +76,23 @@ func (m *clusterManager) close(ctx context.Context) {
 	if err := os.RemoveAll(m.servers.Dir); err != nil {
 		m.Log.Warn("remove the folder of dhctl servers", "error", err)
 	}
+}
+
+// forgetDead removes the folders of managers that were killed; those of living ones are named
+// after their processes.
+func forgetDead(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("read the folder of dhctl servers: %w", err)
+	}
+	for _, entry := range entries {
+		pid, err := strconv.Atoi(entry.Name())
+		if err != nil || syscall.Kill(pid, 0) == nil {
+			continue
+		}
+		if err := os.RemoveAll(filepath.Join(dir, entry.Name())); err != nil {
+			return fmt.Errorf("remove the folder of a manager that was killed: %w", err)
+		}
+	}
+	return nil
 }

@@ -84,8 +84,9 @@ func (s *Servers) start(ctx context.Context, binary, version, socket string) err
 	}
 	cmd := exec.Command(binary, append([]string{"server", "--listen", "unix:" + socket}, s.Args...)...)
 	cmd.Stdout, cmd.Stderr = s.Output, s.Output
-	// Ctrl-C on our terminal is for us: Close ends the server when its operations may end.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	// Ctrl-C on our terminal is for us: Close ends the server when its operations may end. A server
+	// whose starter was killed ends too: nobody would talk to it any more.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 	cmd.WaitDelay = time.Second
 	if err := cmd.Start(); err != nil {
 		return err

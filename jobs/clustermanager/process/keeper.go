@@ -106,8 +106,9 @@ func Answers(socket string) bool {
 
 func start(s Spec) (*child, error) {
 	cmd := exec.Command(s.Binary, s.Args...)
-	// A group of its own: a signal from the terminal is Commander's to handle.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	// A group of its own: a signal from the terminal is Commander's to handle. It ends with the
+	// manager however that ends; another manager that had adopted it starts it again.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 	if s.LogFile != "" {
 		log, err := os.OpenFile(s.LogFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 		if err != nil {
