@@ -111,12 +111,9 @@ func (d *demo) await(ctx context.Context, id, what string, so func(cluster) bool
 	return nil
 }
 
+// awaitReady waits until a cluster is as its configuration says and its agent speaks.
 func (d *demo) awaitReady(ctx context.Context, id string) error {
-	return d.await(ctx, id, ready, func(c cluster) bool { return c.Status == ready })
-}
-
-func (d *demo) awaitAgent(ctx context.Context, id string) error {
-	return d.await(ctx, id, connected, func(c cluster) bool { return c.AgentStatus == connected })
+	return d.await(ctx, id, ready, func(c cluster) bool { return c.Status == ready && c.AgentStatus == connected })
 }
 
 // remove deletes a cluster and waits until nothing of it is left.

@@ -91,7 +91,7 @@ func on(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(por
 
 // until asks again and again, so often, until a thing is so; the error is the last answer.
 func until(ctx context.Context, every, bound time.Duration, so func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, bound)
+	ctx, cancel := context.WithTimeoutCause(ctx, bound, fmt.Errorf("it took more than %s", bound))
 	defer cancel()
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
@@ -102,7 +102,7 @@ func until(ctx context.Context, every, bound time.Duration, so func(context.Cont
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("wait %s: %w", bound, err)
+			return fmt.Errorf("%w (%w)", context.Cause(ctx), err)
 		case <-ticker.C:
 		}
 	}

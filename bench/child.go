@@ -23,29 +23,27 @@ type child struct {
 
 // spawn starts a program; what it prints goes to a file in the folder of the run.
 func (b *bench) spawn(name string, env []string, path string, args ...string) (*child, error) {
-	return b.spawnAs(name, path, env, path, args...)
+	cmd := exec.Command(path, args...)
+	cmd.Env = append(os.Environ(), env...)
+	return b.launch(name, cmd)
 }
 
-// spawnAs is spawn for programs that are many by the name that they are called by.
-func (b *bench) spawnAs(name, argv0 string, env []string, path string, args ...string) (*child, error) {
-	c := &child{name: name, log: filepath.Join(b.dir, name+".log"), exited: make(chan struct{})}
+// launch is spawn for a command that is special in another way.
+func (b *bench) launch(name string, cmd *exec.Cmd) (*child, error) {
+	c := &child{name: name, cmd: cmd, log: filepath.Join(b.dir, name+".log"), exited: make(chan struct{})}
 	log, err := os.Create(c.log)
 	if err != nil {
 		return nil, fmt.Errorf("open log of %s: %w", name, err)
 	}
 	defer log.Close() //nolint:errcheck // the child has its own copy
-	c.cmd = exec.Command(path, args...)
-	if argv0 != "" {
-		c.cmd.Args[0] = argv0
-	}
-	c.cmd.Env, c.cmd.Stdout, c.cmd.Stderr = append(os.Environ(), env...), log, log
-	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c.started = time.Now()
-	if err := c.cmd.Start(); err != nil {
+	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
 	go func() {
-		_ = c.cmd.Wait() // gone tells how it ended
+		_ = cmd.Wait() // gone tells how it ended
 		close(c.exited)
 	}()
 	return c, nil
@@ -55,15 +53,16 @@ func (c *child) pid() int { return c.cmd.Process.Pid }
 
 // answers waits for the child to be of use and returns how long that took since its start.
 func (c *child) answers(ctx context.Context, every, bound time.Duration, ask func(context.Context) error) (time.Duration, error) {
-	err := until(ctx, every, bound, func(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	go func() {
 		select {
 		case <-c.exited:
-			return c.gone()
-		default:
-			return ask(ctx)
+			cancel(c.gone())
+		case <-ctx.Done():
 		}
-	})
-	if err != nil {
+	}()
+	if err := until(ctx, every, bound, ask); err != nil {
 		return 0, fmt.Errorf("start %s: %w", c.name, err)
 	}
 	return time.Since(c.started), nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -37,8 +38,10 @@ func (b *bench) theDemo(ctx context.Context) (*demo, error) {
 	dir := filepath.Join(b.dir, "demo")
 	d := &demo{}
 	b.demo = d // whatever was started is stopped at the end
-	d.child, err = b.spawn("the demo", []string{"COMMANDER_DATABASE_URL="}, b.program("demo"),
-		"--port="+strconv.Itoa(port), "--dir="+dir, "--bin="+b.Bin, "--cache="+b.Cache)
+	cmd := exec.Command(b.program("demo"), "--port="+strconv.Itoa(port), "--dir="+dir, "--bin="+b.Bin, "--cache="+b.Cache)
+	cmd.Dir = ".." // where it finds the sources of programs that are not ours
+	cmd.Env = append(os.Environ(), "COMMANDER_DATABASE_URL=")
+	d.child, err = b.launch("the demo", cmd)
 	if err != nil {
 		return nil, err
 	}

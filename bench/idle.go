@@ -28,9 +28,6 @@ func (b *bench) idle(ctx context.Context) ([]figure, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := d.awaitAgent(ctx, id); err != nil {
-			return nil, err
-		}
 		if err := d.awaitReady(ctx, id); err != nil {
 			return nil, err
 		}

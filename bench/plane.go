@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"time"
 
@@ -42,10 +43,9 @@ func (p *plane) once(ctx context.Context) (took time.Duration, err error) {
 	if err != nil {
 		return 0, err
 	}
-	smallHeap := []string{"GOGC=50"} // as the lab does
 	file := func(name string) string { return filepath.Join(dir, name) }
 	client, peer := "unix://"+file("etcd.sock"), "unix://"+file("peer.sock")
-	etcd, err := p.bench.spawnAs("etcd", p.programs.Etcd.Argv0, smallHeap, p.programs.Etcd.Path,
+	etcd, err := p.start("etcd", p.programs.Etcd,
 		"--name=bare", "--data-dir="+file("etcd"), "--log-level=warn", "--unsafe-no-fsync",
 		"--listen-client-urls="+client, "--advertise-client-urls="+client,
 		"--listen-peer-urls="+peer, "--initial-advertise-peer-urls="+peer, "--initial-cluster=bare="+peer)
@@ -53,7 +53,7 @@ func (p *plane) once(ctx context.Context) (took time.Duration, err error) {
 	if err != nil {
 		return 0, err
 	}
-	api, err := p.bench.spawnAs("kube-apiserver", p.programs.APIServer.Argv0, smallHeap, p.programs.APIServer.Path,
+	api, err := p.start("kube-apiserver", p.programs.APIServer,
 		"--etcd-servers="+client, "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port),
 		"--endpoint-reconciler-type=none", "--cert-dir="+dir, "--token-auth-file="+file("tokens.csv"),
 		"--service-account-key-file="+file("sa.key"), "--service-account-signing-key-file="+file("sa.key"),
@@ -67,6 +67,15 @@ func (p *plane) once(ctx context.Context) (took time.Duration, err error) {
 		return 0, err
 	}
 	return time.Since(etcd.started), nil
+}
+
+func (p *plane) start(name string, program build.Program, args ...string) (*child, error) {
+	cmd := exec.Command(program.Path, args...)
+	if program.Argv0 != "" {
+		cmd.Args[0] = program.Argv0
+	}
+	cmd.Env = append(os.Environ(), "GOGC=50") // as the lab does
+	return p.bench.launch(name, cmd)
 }
 
 func (p *plane) prepare(dir string) error {

@@ -20,10 +20,10 @@ func (b *bench) together(ctx context.Context) ([]figure, error) {
 		return nil, err
 	}
 	var alone samples
-	if err := d.lifetime(ctx, "warm", version, new(samples), new(samples)); err != nil {
+	if err := d.lifetime(ctx, "warm", version, new(samples)); err != nil {
 		return nil, err
 	}
-	if err := d.lifetime(ctx, "alone", version, &alone, new(samples)); err != nil {
+	if err := d.lifetime(ctx, "alone", version, &alone); err != nil {
 		return nil, err
 	}
 	ids, each, err := d.several(ctx, "together", version, b.Together)
