@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -22,9 +23,20 @@ func (f *Fleet) redactObjects(ctx context.Context, clusterID uuid.UUID, objects 
 	redactor := NewRedactor(secrets)
 	out := slices.Clone(objects)
 	for i := range out {
-		out[i].Error = redactor.Text(out[i].Error)
+		out[i].Error = cut(redactor.Text(out[i].Error))
 	}
 	return out, nil
+}
+
+// longestObjectError bounds, in bytes, what is kept of an error of one object.
+const longestObjectError = 2 << 10
+
+// cut shortens a text that is too long, at the end of a character.
+func cut(text string) string {
+	if len(text) <= longestObjectError {
+		return text
+	}
+	return strings.ToValidUTF8(text[:longestObjectError], "") + "…"
 }
 
 // secretsInManifests are the secrets that the manifests of a cluster may hold. Those of the

@@ -23,6 +23,8 @@ func TestReportsAreKeptWithoutSecrets(t *testing.T) {
 		{Name: "refused", State: "failed", Error: `data: Invalid value: "` + now + `": too plain`},
 		{Name: "late", State: "failed", Error: `data: Invalid value: "` + before + `": too plain`},
 		{Name: "kept", State: "applied"},
+		// A cut through the middle of a secret would keep its beginning.
+		{Name: "long", State: "failed", Error: strings.Repeat("é", 1018) + now + strings.Repeat("x", 5000)},
 	}
 	if err := b.TakeReport(t.Context(), cluster.ID, fleet.AgentReport{Objects: told, Failed: true}); err != nil {
 		t.Fatal(err)
@@ -40,6 +42,9 @@ func TestReportsAreKeptWithoutSecrets(t *testing.T) {
 		if got := view.Report.Objects[i].Error; got != want {
 			t.Errorf("%s: got %q, want %q", told[i].Name, got, want)
 		}
+	}
+	if got := view.Report.Objects[3].Error; strings.Contains(got, now[:5]) || len(got) > 2100 || !strings.HasSuffix(got, "…") {
+		t.Errorf("a long error: got %d bytes ending in %q", len(got), got[len(got)-30:])
 	}
 	if !strings.Contains(told[0].Error, now) {
 		t.Errorf("the caller's report was changed: %q", told[0].Error)

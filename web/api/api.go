@@ -5,8 +5,10 @@ package api
 import (
 	"context"
 	_ "embed" // for openapi.yaml
+	"fmt"
 	"log/slog"
 	"net/http"
+	"runtime/debug"
 
 	"github.com/go-chi/chi/v5"
 	"github.com/google/uuid"
@@ -84,10 +86,25 @@ func (a *api) known(next http.Handler) http.Handler {
 // handler answers with what a function did, or with why it could not.
 func (a *api) handler(serve func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if err := serve(w, r); err != nil {
+		if err := caught(serve, w, r); err != nil {
 			a.fail(w, r, err)
 		}
 	}
+}
+
+// caught turns a panic into an error, so that a program gets an answer and the log the reason.
+// Handlers answer as the last thing they do, so nothing was sent before.
+func caught(serve func(http.ResponseWriter, *http.Request) error, w http.ResponseWriter, r *http.Request) (err error) {
+	defer func() {
+		switch reason := recover(); reason {
+		case nil:
+		case http.ErrAbortHandler:
+			panic(reason)
+		default:
+			err = fmt.Errorf("panic: %v\n%s", reason, debug.Stack())
+		}
+	}()
+	return serve(w, r)
 }
 
 // idOf reads the id in a path. What is no id is as unknown as any other.
