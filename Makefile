@@ -6,8 +6,10 @@
 PORT ?= 8443
 HOST ?= localhost
 
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+
 # Our programs need no C library; building them without cgo also means without a C compiler.
-GO_BUILD = CGO_ENABLED=0 go build
+GO_BUILD = CGO_ENABLED=0 go build -ldflags "-X main.version=$(VERSION)"
 
 .DEFAULT_GOAL := help
 .PHONY: help demo demo-reset build assets lab test test/short test-deps generate verify lint e2e bench

@@ -13,11 +13,8 @@ import (
 	"commander/store"
 )
 
-// Bounds of what is kept of a report. A cluster that fails in every object would otherwise fill
-// the database with copies of one message.
-const (
-	longestWord  = 512
-)
+// longestWord bounds, in bytes, what is kept of a name or version in a report.
+const longestWord = 512
 
 func (a *API) report(w http.ResponseWriter, r *http.Request, c caller) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
