@@ -48,6 +48,8 @@ type options struct {
 	TrustedProxies  []string `flag:"trusted-proxies" help:"networks (CIDR) whose X-Forwarded-For is believed"`
 	PageSize        int      `flag:"page-size" default:"50" help:"rows that a list shows at once"`
 
+	AssetsDir string `flag:"assets-dir" help:"folder to read the browser's files from at each request, while working on them (web/assets/dist)"`
+
 	OIDCIssuer           string `flag:"oidc-issuer" help:"issuer of sign-ins"`
 	OIDCClientID         string `flag:"oidc-client-id" help:"client at the issuer"`
 	OIDCClientSecretFile string `flag:"oidc-client-secret-file" help:"file with the client's secret"`

@@ -27,7 +27,7 @@ func (p *program) addWeb(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	files, err := assets.Embedded()
+	files, err := p.assets()
 	if err != nil {
 		return err
 	}
@@ -57,6 +57,13 @@ func (p *program) addWeb(ctx context.Context) error {
 	})
 	p.actors.Add("live", hub.Run)
 	return p.addListener(ctx, p.probes(handler))
+}
+
+func (p *program) assets() (*assets.Set, error) {
+	if p.AssetsDir != "" {
+		return assets.Disk(p.AssetsDir)
+	}
+	return assets.Embedded()
 }
 
 func (p *program) sessions() (*session.Sessions, error) {
