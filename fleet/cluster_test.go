@@ -49,8 +49,8 @@ func TestCreationThatIsRefused(t *testing.T) {
 		{"no name", "", nil, "name", "cluster.name.required"},
 		{"bad name", "Big Name", nil, "name", "cluster.name.invalid"},
 		{"name is taken", "taken", nil, "name", "cluster.name.taken"},
-		{"parameter", "next", store.Values{"workerCount": -1.0}, "workerCount", "parameter.too_small"},
-		{"name and parameter at once", "", store.Values{"workerCount": -1.0}, "workerCount", "parameter.too_small"},
+		{"parameter", "next", store.Values{"workerCount": -1.0}, "values.workerCount", "parameter.too_small"},
+		{"name and parameter at once", "", store.Values{"workerCount": -1.0}, "values.workerCount", "parameter.too_small"},
 	}
 	for _, c := range cases {
 		_, _, err := b.CreateCluster(t.Context(), b.Admin, fleet.NewCluster{

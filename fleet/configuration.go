@@ -149,12 +149,20 @@ func structureErrors(rendered store.Rendered) store.RenderErrors {
 func asFault(found store.RenderErrors) *fault.Error {
 	fields := map[string]fault.Message{}
 	for _, e := range found {
-		if _, taken := fields[e.Section]; !taken {
-			fields[e.Section] = fault.Message{Key: e.Key, Args: e.Args}
+		name := e.Section
+		if e.Parameter {
+			name = ValueField(name)
+		}
+		if _, taken := fields[name]; !taken {
+			fields[name] = fault.Message{Key: e.Key, Args: e.Args}
 		}
 	}
 	return fault.Fields(fields)
 }
+
+// ValueField is the key under which problems with a parameter are told: one that is called "name"
+// is not the name of the cluster.
+func ValueField(key string) string { return "values." + key }
 
 // seal closes a rendering into a row of cluster_revisions.
 func (r rendering) seal(keys *store.Keyring, version store.ClusterTemplateVersion, clusterID uuid.UUID, revision int, by string) (store.InsertClusterRevisionParams, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -34,6 +35,7 @@ func (f *Fleet) ChangeCluster(ctx context.Context, actor Actor, id uuid.UUID, wa
 	if err != nil {
 		return before, nil, err
 	}
+	wanted.Name = strings.TrimSpace(wanted.Name)
 	version, err := f.versionFor(ctx, before, wanted.TemplateVersionID)
 	if err != nil {
 		return before, nil, err

@@ -31,7 +31,7 @@ func blocks(parameters schema.Schema, values map[string]string, saved store.Valu
 			out = append(out, clusters.Block{Header: b.Header})
 		case !b.Field.Hidden:
 			field := control(b.Field, values, saved)
-			field.Problem = i18n.Message(problems[b.Field.Key])
+			field.Problem = i18n.Message(problems[fleet.ValueField(b.Field.Key)])
 			out = append(out, clusters.Block{Field: field})
 		}
 	}

@@ -3,6 +3,7 @@ package console
 import (
 	"errors"
 
+	"commander/fleet"
 	"commander/internal/fault"
 	"commander/store"
 	"commander/views/clusters"
@@ -21,8 +22,9 @@ func refused(err error) (*fault.Error, bool) {
 func parameterProblems(found store.RenderErrors) map[string]fault.Message {
 	problems := map[string]fault.Message{}
 	for _, e := range found {
-		if _, taken := problems[e.Section]; e.Parameter && !taken {
-			problems[e.Section] = fault.Message{Key: e.Key, Args: e.Args}
+		name := fleet.ValueField(e.Section)
+		if _, taken := problems[name]; e.Parameter && !taken {
+			problems[name] = fault.Message{Key: e.Key, Args: e.Args}
 		}
 	}
 	return problems
