@@ -180,7 +180,6 @@ type ClusterTemplate struct {
 	ChangedAt        time.Time
 	ArchivedAt       *time.Time
 	ArchiveNumber    *int
-	FormNonce        *uuid.UUID
 }
 
 type ClusterTemplateVersion struct {
@@ -196,7 +195,6 @@ type ClusterTemplateVersion struct {
 	ResourceGroups        ResourceGroups
 	CreatedBy             string
 	CreatedAt             time.Time
-	ParamsText            string
 }
 
 type ClusterView struct {
