@@ -17,7 +17,7 @@ import (
 var (
 	errCancelled = errors.New("cancelled by the caller")
 	errGone      = errors.New("the caller went away")
-	errSilent    = errors.New("the caller was silent for too long")
+	errSilent    = errors.New(pb.SilentCaller)
 )
 
 // message is a request of any operation: one of the fields, or none for a sign of life.

@@ -108,6 +108,9 @@ func (a *attempt) phaseEnd(ctx context.Context, end fleet.PhaseEnd) (bool, error
 func (a *attempt) end(ctx context.Context, r Result) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endBound)
 	defer cancel()
+	if r.Unheard {
+		return a.patiently(ctx, func() error { return a.Tasks.HandBack(ctx, a.delivery, r.State) })
+	}
 	if a.told.Load() && r.Stopped {
 		if !a.stopping.Load() {
 			return a.patiently(ctx, func() error { return a.Tasks.HandBack(ctx, a.delivery, r.State) })

@@ -49,6 +49,9 @@ func (i *Dhctl) Run(ctx context.Context, op Operation, hooks Hooks) (Result, err
 	out := Result{State: stateOf(result.State, op.State), Stopped: result.Stopped}
 	var failed *dhctl.Failed
 	switch {
+	case errors.Is(err, dhctl.ErrSilent):
+		out.Unheard = true
+		return out, nil
 	case errors.As(err, &failed):
 		out.Err = failed.Text
 	case err != nil:

@@ -49,6 +49,9 @@ type Result struct {
 	OutOfSync bool
 	// Stopped says that the operation ended at the end of a phase because it was told to.
 	Stopped bool
+	// Unheard says that the installer stopped by itself, at a safe point, because it heard nothing
+	// of this worker, which was waiting for the database.
+	Unheard bool
 }
 
 // Hooks are called while an operation goes on, one at a time.

@@ -7,3 +7,8 @@ package dhctlpb
 // BusyPrefix begins the err of a result when another operation holds the cluster. Nothing
 // was done then, and asking again later may succeed.
 const BusyPrefix = "cluster is busy: "
+
+// SilentCaller is the err of a result when the operation stopped at a safe point because nothing
+// was heard of its caller for half the lost limit. The state beside it is whole: an operation
+// that starts from it goes on where this one stopped.
+const SilentCaller = "the caller was silent for too long"
