@@ -264,3 +264,21 @@ func TestADatabaseThatIsAwayIsWaitedFor(t *testing.T) {
 		t.Errorf("got %s, attempt %d: the task must go on from the stored state", got.Status, got.Attempt)
 	}
 }
+
+func TestAnUnheardWorkerGoesOnFromTheState(t *testing.T) {
+	t.Parallel()
+	b := fleettest.New(t)
+	cluster, task := b.Create(t, "unheard", nil)
+	m := manager(b, scripted(func(context.Context, clustermanager.Operation, clustermanager.Hooks) (clustermanager.Result, error) {
+		return clustermanager.Result{State: []byte("half"), Unheard: true}, nil
+	}))
+	if err := m.Work(t.Context(), first(task)); err != nil {
+		t.Fatal(err)
+	}
+	if got := read(t, b, task); got.Status != store.TaskQueued || got.Attempt != 2 || got.Delivery == nil {
+		t.Errorf("got %s, attempt %d, delivery %v", got.Status, got.Attempt, got.Delivery)
+	}
+	if state, err := b.Store.ClusterState(t.Context(), cluster.ID); err != nil || state.Attempt != 1 {
+		t.Errorf("got the state of attempt %d, %v", state.Attempt, err)
+	}
+}
