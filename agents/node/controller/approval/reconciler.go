@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 
 	"commander/agents/node/api"
@@ -127,6 +128,7 @@ func Setup(manager ctrl.Manager, c clock.Clock) error {
 	err := ctrl.NewControllerManagedBy(manager).Named("update-approval").For(&v1.NodeGroup{}).
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(groupstatus.GroupOf)).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(groupstatus.GroupsIn)).
+		WithOptions(controller.Options{MaxConcurrentReconciles: 1}).
 		Complete(r)
 	if err != nil {
 		return fmt.Errorf("set up approval of updates: %w", err)
