@@ -71,19 +71,6 @@ func (f *Fleet) CreateCluster(ctx context.Context, actor Actor, wanted NewCluste
 		return store.Cluster{}, nil, err
 	}
 	id := uuid.New()
-	rendered, err := f.render(version, wanted.Values, nil, identity{cluster: id, revision: 1, keys: keys})
-	if err != nil {
-		return store.Cluster{}, nil, err
-	}
-	if problem := checkName(wanted.Name); problem != nil {
-		found := asFault(rendered.errors)
-		found.Fields[Name] = *problem
-		return store.Cluster{}, nil, found
-	}
-	if len(rendered.errors) > 0 && !wanted.KeepErrors {
-		return store.Cluster{}, nil, asFault(rendered.errors)
-	}
-
 	var cluster store.Cluster
 	var task *store.Task
 	err = f.Store.InTx(ctx, func(tx *store.Tx) error {
@@ -97,6 +84,20 @@ func (f *Fleet) CreateCluster(ctx context.Context, actor Actor, wanted NewCluste
 		workspace, err := tx.Workspace(ctx, wanted.WorkspaceID)
 		if err != nil {
 			return err
+		}
+		// Rendered in the transaction that takes the records, so that both are of one moment.
+		source := f.source(tx.Queries, workspace.ID, id, true)
+		rendered, err := f.renderWith(ctx, source, version, wanted.Values, nil, identity{cluster: id, revision: 1, keys: keys})
+		if err != nil {
+			return err
+		}
+		if problem := checkName(wanted.Name); problem != nil {
+			found := asFault(rendered.errors)
+			found.Fields[Name] = *problem
+			return found
+		}
+		if len(rendered.errors) > 0 && !wanted.KeepErrors {
+			return asFault(rendered.errors)
 		}
 		cluster, err = insertCluster(ctx, tx, id, wanted, version, rendered, keys)
 		if err != nil {
@@ -119,6 +120,9 @@ func (f *Fleet) CreateCluster(ctx context.Context, actor Actor, wanted NewCluste
 		}
 		if _, err := tx.InsertClusterRevision(ctx, row); err != nil {
 			return fmt.Errorf("write the configuration of cluster %s: %w", id, err)
+		}
+		if err := useRecords(ctx, tx, id, rendered.taken); err != nil {
+			return err
 		}
 		if err := f.audit(ctx, tx, actor, change{
 			Action: "cluster.create", ObjectType: "Cluster", ObjectID: id, Workspace: workspace,
@@ -225,7 +229,7 @@ func (f *Fleet) PreviewCluster(ctx context.Context, actor Actor, workspaceID, ve
 		}
 		saved, id = current.Values, identity{cluster: cluster.ID, revision: cluster.Revision + 1, keys: sshKeys{public: cluster.SshPublicKey}}
 	}
-	rendered, err := f.render(version, values, saved, id)
+	rendered, err := f.renderWith(ctx, f.source(f.Store.Queries, workspaceID, id.cluster, false), version, values, saved, id)
 	return Preview{Shown: rendered.both.Shown, Errors: rendered.errors}, err
 }
 

@@ -35,6 +35,10 @@ type rendering struct {
 	values store.Values // checked and completed, secrets included
 	both   store.Rendering
 	errors store.RenderErrors
+	// records are those among the values with masks in place of their secrets, taken those to be
+	// noted as used.
+	records store.Values
+	taken   []takenRecord
 }
 
 // identity is what the dc_ variables and the seed of chance are made of.
@@ -44,15 +48,35 @@ type identity struct {
 	keys     sshKeys
 }
 
-// render checks values against a version's schema and renders every section twice: with the
-// secrets, and with masks in their place for people to read.
+// renderWith checks values against a version's schema, puts the records of the inventory in, and
+// renders every section twice: with the secrets, and with masks in their place for people to read.
+func (f *Fleet) renderWith(ctx context.Context, source recordSource, version store.ClusterTemplateVersion, values, saved store.Values, id identity) (rendering, error) {
+	parameters, err := schema.Parse(version.Params)
+	if err != nil {
+		return rendering{}, fmt.Errorf("use version %d of template %s: %w", version.Number, version.TemplateID, err)
+	}
+	found, known, err := source.resolve(ctx, version.Params, values, saved)
+	if err != nil {
+		return rendering{}, err
+	}
+	return f.renderResolved(version, parameters, found, known, id)
+}
+
+// render is the same for values that hold no records.
 func (f *Fleet) render(version store.ClusterTemplateVersion, values, saved store.Values, id identity) (rendering, error) {
 	parameters, err := schema.Parse(version.Params)
 	if err != nil {
 		return rendering{}, fmt.Errorf("use version %d of template %s: %w", version.Number, version.TemplateID, err)
 	}
-	clean, problems := parameters.Check(values, saved)
-	out := rendering{values: clean}
+	return f.renderResolved(version, parameters, resolution{values: values}, resolution{values: saved}, id)
+}
+
+func (f *Fleet) renderResolved(version store.ClusterTemplateVersion, parameters schema.Schema, found, known resolution, id identity) (rendering, error) {
+	clean, problems := parameters.Check(found.values, known.values)
+	for key, problem := range found.problems {
+		problems[key] = problem
+	}
+	out := rendering{values: clean, records: found.shown, taken: found.taken}
 	for _, field := range parameters.Fields() {
 		if p, bad := problems[field.Key]; bad {
 			out.errors = append(out.errors, store.RenderError{Section: field.Key, Parameter: true, Key: p.Key, Args: p.Args})
@@ -64,13 +88,22 @@ func (f *Fleet) render(version store.ClusterTemplateVersion, values, saved store
 	}
 	in := f.input(clean, id)
 	out.both.Real, out.errors = renderSections(version, in, out.errors)
-	in.Variables = f.input(parameters.Masked(clean), id).Variables
+	in.Variables = f.input(masked(parameters, clean, found.shown), id).Variables
 	in.Variables["dc_sshPrivateKey"] = schema.Mask
 	out.both.Shown, _ = renderSections(version, in, nil)
 	if len(out.errors) == 0 {
 		out.errors = append(out.errors, structureErrors(out.both.Real)...)
 	}
 	return out, nil
+}
+
+// masked are the values that people may see.
+func masked(parameters schema.Schema, values, records store.Values) store.Values {
+	shown := store.Values(parameters.Masked(values))
+	for key, record := range records {
+		shown[key] = record
+	}
+	return shown
 }
 
 func (f *Fleet) input(values store.Values, id identity) render.Input {
@@ -171,6 +204,11 @@ func (r rendering) seal(keys *store.Keyring, version store.ClusterTemplateVersio
 		return store.InsertClusterRevisionParams{}, err
 	}
 	plain, secret := parameters.Split(r.values)
+	for key, shown := range r.records {
+		if !sameValue(shown, r.values[key]) { // it holds secrets
+			secret[key], plain[key] = r.values[key], shown
+		}
+	}
 	row := store.InsertClusterRevisionParams{
 		ID: uuid.New(), ClusterID: clusterID, Revision: revision, TemplateVersionID: &version.ID,
 		Parameters: plain, RenderErrors: r.errors, CreatedBy: by,
@@ -222,9 +260,42 @@ func (f *Fleet) configuration(ctx context.Context, q *store.Queries, clusterID u
 	}
 	for key, value := range secret {
 		c.Values[key] = value
+		if shown, isRecord := row.Parameters[key]; isRecord {
+			c.Secrets = append(c.Secrets, secretsIn(value, shown)...)
+			continue
+		}
 		c.Secrets = append(c.Secrets, schema.Text(value))
 	}
 	c.Shown = c.Schema.Masked(c.Values)
+	for key := range secret {
+		if shown, isRecord := row.Parameters[key]; isRecord {
+			c.Shown[key] = shown
+		}
+	}
 	err = f.Store.Keys.UnsealJSON("cluster_revisions", "rendered", row.ID, row.Rendered, row.RenderedKey, &c.Rendering)
 	return c, err
+}
+
+// secretsIn are the texts of a record, or of a list of them, that are masked in what people see.
+func secretsIn(value, shown any) []string {
+	var out []string
+	switch v := value.(type) {
+	case map[string]any:
+		if s, is := shown.(map[string]any); is {
+			for key, inner := range v {
+				out = append(out, secretsIn(inner, s[key])...)
+			}
+		}
+	case []any:
+		if s, is := shown.([]any); is && len(s) == len(v) {
+			for i, inner := range v {
+				out = append(out, secretsIn(inner, s[i])...)
+			}
+		}
+	default:
+		if shown == schema.Mask {
+			out = append(out, schema.Text(value))
+		}
+	}
+	return out
 }

@@ -136,6 +136,9 @@ func (f *Fleet) archive(ctx context.Context, tx *store.Tx, cluster *store.Cluste
 	if _, err := tx.RevokeKubeTokensOfCluster(ctx, cluster.ID); err != nil {
 		return err
 	}
+	if err := tx.FreeRecordsOf(ctx, store.FreeRecordsOfParams{ClusterID: cluster.ID, Kept: []uuid.UUID{}}); err != nil {
+		return fmt.Errorf("free the records of cluster %s: %w", cluster.ID, err)
+	}
 	if left == "" {
 		if err := tx.DeleteClusterState(ctx, cluster.ID); err != nil {
 			return err

@@ -55,7 +55,7 @@ func (f *Fleet) ChangeCluster(ctx context.Context, actor Actor, id uuid.UUID, wa
 		if err != nil {
 			return err
 		}
-		rendered, err := f.rerender(cluster, version, wanted.Values, current)
+		rendered, err := f.rerender(ctx, tx, cluster, version, wanted.Values, current)
 		if err != nil {
 			return err
 		}
@@ -97,13 +97,13 @@ func changeable(cluster store.Cluster, revision int) error {
 	return nil
 }
 
-func (f *Fleet) rerender(cluster store.Cluster, version store.ClusterTemplateVersion, values store.Values, current Configuration) (rendering, error) {
+func (f *Fleet) rerender(ctx context.Context, tx *store.Tx, cluster store.Cluster, version store.ClusterTemplateVersion, values store.Values, current Configuration) (rendering, error) {
 	private, err := f.Store.Keys.Unseal("clusters", "ssh_private_key", cluster.ID, cluster.SshPrivateKey, cluster.SshPrivateKeyKey)
 	if err != nil {
 		return rendering{}, err
 	}
 	id := identity{cluster: cluster.ID, revision: cluster.Revision + 1, keys: sshKeys{cluster.SshPublicKey, string(private)}}
-	return f.render(version, values, current.Values, id)
+	return f.renderWith(ctx, f.source(tx.Queries, cluster.WorkspaceID, cluster.ID, true), version, values, current.Values, id)
 }
 
 func (f *Fleet) saveChange(ctx context.Context, tx *store.Tx, actor Actor, workspace store.Workspace, cluster store.Cluster,
@@ -129,6 +129,9 @@ func (f *Fleet) saveChange(ctx context.Context, tx *store.Tx, actor Actor, works
 	}
 	if _, err := tx.InsertClusterRevision(ctx, row); err != nil {
 		return after, fmt.Errorf("write the configuration of cluster %s: %w", cluster.ID, err)
+	}
+	if err := useRecords(ctx, tx, cluster.ID, rendered.taken); err != nil {
+		return after, err
 	}
 	tx.Changed(store.ClusterTopic(cluster.ID), store.WorkspaceClustersTopic(cluster.WorkspaceID))
 	return after, f.audit(ctx, tx, actor, change{

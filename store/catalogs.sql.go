@@ -242,6 +242,54 @@ func (q *Queries) Catalogs(ctx context.Context, arg CatalogsParams) ([]CatalogsR
 	return items, nil
 }
 
+const catalogsFor = `-- name: CatalogsFor :many
+select id, workspace_id, name, slug, exclusive, params, revision, created_by, created_at, changed_at, archived_at, archive_number from catalogs
+where workspace_id = $1
+  and (slug = any($2::text[]) and archived_at is null
+       or id in (select r.catalog_id from records r where r.id = any($3::uuid[])))
+order by id
+`
+
+type CatalogsForParams struct {
+	WorkspaceID uuid.UUID
+	Slugs       []string
+	Records     []uuid.UUID
+}
+
+// The same without locks, for previews.
+func (q *Queries) CatalogsFor(ctx context.Context, arg CatalogsForParams) ([]Catalog, error) {
+	rows, err := q.db.Query(ctx, catalogsFor, arg.WorkspaceID, arg.Slugs, arg.Records)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []Catalog{}
+	for rows.Next() {
+		var i Catalog
+		if err := rows.Scan(
+			&i.ID,
+			&i.WorkspaceID,
+			&i.Name,
+			&i.Slug,
+			&i.Exclusive,
+			&i.Params,
+			&i.Revision,
+			&i.CreatedBy,
+			&i.CreatedAt,
+			&i.ChangedAt,
+			&i.ArchivedAt,
+			&i.ArchiveNumber,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const insertCatalog = `-- name: InsertCatalog :one
 insert into catalogs (workspace_id, name, slug, exclusive, params, created_by)
 values ($1, $2, $3, $4, $5, $6) returning id, workspace_id, name, slug, exclusive, params, revision, created_by, created_at, changed_at, archived_at, archive_number
@@ -284,19 +332,23 @@ func (q *Queries) InsertCatalog(ctx context.Context, arg InsertCatalogParams) (C
 }
 
 const lockCatalogs = `-- name: LockCatalogs :many
-select id, workspace_id, name, slug, exclusive, params, revision, created_by, created_at, changed_at, archived_at, archive_number from catalogs where workspace_id = $1 and slug = any($2::text[]) and archived_at is null
+select id, workspace_id, name, slug, exclusive, params, revision, created_by, created_at, changed_at, archived_at, archive_number from catalogs
+where workspace_id = $1
+  and (slug = any($2::text[]) and archived_at is null
+       or id in (select r.catalog_id from records r where r.id = any($3::uuid[])))
 order by id for update
 `
 
 type LockCatalogsParams struct {
 	WorkspaceID uuid.UUID
 	Slugs       []string
+	Records     []uuid.UUID
 }
 
-// Whoever takes records takes them one after another: catalogs are locked in the order of their
-// ids, so that two never wait for each other.
+// The catalogs of some slugs and of some records. Whoever takes records takes them one after
+// another: catalogs are locked in the order of their ids, so that two never wait for each other.
 func (q *Queries) LockCatalogs(ctx context.Context, arg LockCatalogsParams) ([]Catalog, error) {
-	rows, err := q.db.Query(ctx, lockCatalogs, arg.WorkspaceID, arg.Slugs)
+	rows, err := q.db.Query(ctx, lockCatalogs, arg.WorkspaceID, arg.Slugs, arg.Records)
 	if err != nil {
 		return nil, err
 	}

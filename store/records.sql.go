@@ -459,6 +459,64 @@ func (q *Queries) RecordUsers(ctx context.Context, recordID uuid.UUID) ([]Record
 	return items, nil
 }
 
+const recordsByID = `-- name: RecordsByID :many
+select r.id, r.catalog_id, r.revision, r.plain, r.secrets, r.secrets_key, r.label, r.schema_matches, r.created_by, r.created_at, r.changed_at, r.archived_at, r.archive_number, coalesce(u.id, '00000000-0000-0000-0000-000000000000')::uuid as user_id, coalesce(u.name, '')::text as user_name
+from records r
+left join lateral (
+    select c.id, c.name from record_uses o join clusters c on c.id = o.cluster_id
+    where o.record_id = r.id and o.cluster_id <> $1 order by o.taken_at, c.id limit 1
+) u on true
+where r.id = any($2::uuid[])
+`
+
+type RecordsByIDParams struct {
+	ClusterID uuid.UUID
+	Ids       []uuid.UUID
+}
+
+type RecordsByIDRow struct {
+	Record   Record
+	UserID   uuid.UUID
+	UserName string
+}
+
+// Records with the first other cluster that uses each.
+func (q *Queries) RecordsByID(ctx context.Context, arg RecordsByIDParams) ([]RecordsByIDRow, error) {
+	rows, err := q.db.Query(ctx, recordsByID, arg.ClusterID, arg.Ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []RecordsByIDRow{}
+	for rows.Next() {
+		var i RecordsByIDRow
+		if err := rows.Scan(
+			&i.Record.ID,
+			&i.Record.CatalogID,
+			&i.Record.Revision,
+			&i.Record.Plain,
+			&i.Record.Secrets,
+			&i.Record.SecretsKey,
+			&i.Record.Label,
+			&i.Record.SchemaMatches,
+			&i.Record.CreatedBy,
+			&i.Record.CreatedAt,
+			&i.Record.ChangedAt,
+			&i.Record.ArchivedAt,
+			&i.Record.ArchiveNumber,
+			&i.UserID,
+			&i.UserName,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const recordsOfCatalog = `-- name: RecordsOfCatalog :many
 select id, catalog_id, revision, plain, secrets, secrets_key, label, schema_matches, created_by, created_at, changed_at, archived_at, archive_number from records where catalog_id = $1 order by archived_at is not null, label, id
 `
@@ -680,18 +738,31 @@ func (q *Queries) SetRecord(ctx context.Context, arg SetRecordParams) (Record, e
 }
 
 const setRecordFit = `-- name: SetRecordFit :exec
-update records set label = $2, schema_matches = $3, changed_at = now() where id = $1
+update records
+set plain = $2, secrets = $3, secrets_key = $4, label = $5, schema_matches = $6, changed_at = now()
+where id = $1
 `
 
 type SetRecordFitParams struct {
 	ID            uuid.UUID
+	Plain         Values
+	Secrets       []byte
+	SecretsKey    string
 	Label         string
 	SchemaMatches bool
 }
 
-// What a changed schema makes of a record that it may or may not fit.
+// What a changed schema makes of a record that it may or may not fit: what people see of it, and
+// which values are sealed.
 func (q *Queries) SetRecordFit(ctx context.Context, arg SetRecordFitParams) error {
-	_, err := q.db.Exec(ctx, setRecordFit, arg.ID, arg.Label, arg.SchemaMatches)
+	_, err := q.db.Exec(ctx, setRecordFit,
+		arg.ID,
+		arg.Plain,
+		arg.Secrets,
+		arg.SecretsKey,
+		arg.Label,
+		arg.SchemaMatches,
+	)
 	return err
 }
 

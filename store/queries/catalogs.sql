@@ -48,7 +48,18 @@ order by c.name, c.id
 limit @most::integer;
 
 -- name: LockCatalogs :many
--- Whoever takes records takes them one after another: catalogs are locked in the order of their
--- ids, so that two never wait for each other.
-select * from catalogs where workspace_id = $1 and slug = any(@slugs::text[]) and archived_at is null
+-- The catalogs of some slugs and of some records. Whoever takes records takes them one after
+-- another: catalogs are locked in the order of their ids, so that two never wait for each other.
+select * from catalogs
+where workspace_id = $1
+  and (slug = any(@slugs::text[]) and archived_at is null
+       or id in (select r.catalog_id from records r where r.id = any(@records::uuid[])))
 order by id for update;
+
+-- name: CatalogsFor :many
+-- The same without locks, for previews.
+select * from catalogs
+where workspace_id = $1
+  and (slug = any(@slugs::text[]) and archived_at is null
+       or id in (select r.catalog_id from records r where r.id = any(@records::uuid[])))
+order by id;

@@ -63,8 +63,11 @@ set plain = $2, secrets = $3, secrets_key = $4, label = $5, schema_matches = tru
 where id = $1 returning *;
 
 -- name: SetRecordFit :exec
--- What a changed schema makes of a record that it may or may not fit.
-update records set label = $2, schema_matches = $3, changed_at = now() where id = $1;
+-- What a changed schema makes of a record that it may or may not fit: what people see of it, and
+-- which values are sealed.
+update records
+set plain = $2, secrets = $3, secrets_key = $4, label = $5, schema_matches = $6, changed_at = now()
+where id = $1;
 
 -- name: ArchiveRecord :one
 update records
@@ -123,3 +126,13 @@ insert into hash_keys (name, id, key, key_key) values ($1, $2, $3, $4) on confli
 
 -- name: HashKey :one
 select * from hash_keys where name = $1;
+
+-- name: RecordsByID :many
+-- Records with the first other cluster that uses each.
+select sqlc.embed(r), coalesce(u.id, '00000000-0000-0000-0000-000000000000')::uuid as user_id, coalesce(u.name, '')::text as user_name
+from records r
+left join lateral (
+    select c.id, c.name from record_uses o join clusters c on c.id = o.cluster_id
+    where o.record_id = r.id and o.cluster_id <> @cluster_id order by o.taken_at, c.id limit 1
+) u on true
+where r.id = any(@ids::uuid[]);

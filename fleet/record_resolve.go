@@ -1,0 +1,330 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"commander/internal/fault"
+	"commander/store"
+)
+
+// RecordID is the key of a record's id among its values in a cluster's parameters. Its odd name
+// leaves every other name to the fields of catalogs.
+const RecordID = "x-commander-record-id"
+
+// catalogField is a parameter whose value is a record, or a list of them.
+type catalogField struct {
+	Key        string `json:"key"`
+	Catalog    string `json:"catalog"`
+	MinItems   *int   `json:"minItems"`
+	MaxItems   *int   `json:"maxItems"`
+	Autoselect bool   `json:"autoselect"`
+	Immutable  bool   `json:"immutable"`
+}
+
+// list tells whether the value is a list of records.
+func (f catalogField) list() bool { return f.MaxItems != nil || f.MinItems != nil }
+
+// least is how many records are picked for a field that picks by itself.
+func (f catalogField) least() int {
+	if f.MinItems == nil {
+		return 1
+	}
+	return *f.MinItems
+}
+
+func catalogFields(params []byte) ([]catalogField, error) {
+	var all, out []catalogField
+	if err := json.Unmarshal(params, &all); err != nil {
+		return nil, fmt.Errorf("read the parameter schema: %w", err)
+	}
+	for _, field := range all {
+		if field.Catalog != "" {
+			out = append(out, field)
+		}
+	}
+	return out, nil
+}
+
+// resolution is what the inventory makes of parameters: each record by what it holds now.
+type resolution struct {
+	// values are all parameters with the records in them, shown the records alone with masks in
+	// place of their secrets.
+	values, shown store.Values
+	taken         []takenRecord
+	problems      map[string]fault.Message
+}
+
+// recordSource is where records are read: with locks for who takes them, without for previews.
+type recordSource struct {
+	*store.Queries
+	keys        *store.Keyring
+	workspaceID uuid.UUID
+	clusterID   uuid.UUID
+	// take locks the catalogs, so that what is read stays true until the transaction ends.
+	take bool
+}
+
+// source reads records for a cluster of a workspace; uuid.Nil stands for a cluster to come.
+func (f *Fleet) source(q *store.Queries, workspaceID, clusterID uuid.UUID, take bool) recordSource {
+	return recordSource{Queries: q, keys: f.Store.Keys, workspaceID: workspaceID, clusterID: clusterID, take: take}
+}
+
+// idsIn are the ids of the records in a value: a record, an id alone, or a list of those.
+func idsIn(value any) (ids []uuid.UUID, valid bool) {
+	switch v := value.(type) {
+	case nil:
+		return nil, true
+	case string:
+		if v == "" {
+			return nil, true
+		}
+		id, err := uuid.Parse(v)
+		return []uuid.UUID{id}, err == nil
+	case map[string]any:
+		if len(v) == 0 {
+			return nil, true
+		}
+		text, _ := v[RecordID].(string)
+		id, err := uuid.Parse(text)
+		return []uuid.UUID{id}, err == nil
+	case []any:
+		for _, one := range v {
+			some, valid := idsIn(one)
+			if !valid || len(some) > 1 {
+				return nil, false
+			}
+			ids = append(ids, some...)
+		}
+		return ids, true
+	}
+	return nil, false
+}
+
+// resolve puts records into the parameters of a cluster. Saved parameters are brought up to date as
+// well, so that a record that changed is no change of who cannot change their choice.
+func (s recordSource) resolve(ctx context.Context, params []byte, values, saved store.Values) (out, known resolution, err error) {
+	fields, err := catalogFields(params)
+	out = resolution{values: values, shown: store.Values{}, problems: map[string]fault.Message{}}
+	known = resolution{values: saved}
+	if err != nil || len(fields) == 0 {
+		return out, known, err
+	}
+	r := &resolver{recordSource: s, fields: fields, chosen: map[string][]uuid.UUID{}, out: &out}
+	if err := r.load(ctx, values, saved); err != nil {
+		return out, known, err
+	}
+	out.values, known.values = clone(values), clone(saved)
+	for _, field := range fields {
+		if err := r.put(ctx, field, saved); err != nil {
+			return out, known, err
+		}
+		if object, is := r.refresh(saved[field.Key]); is {
+			known.values[field.Key] = object
+		}
+	}
+	return out, known, nil
+}
+
+func clone(values store.Values) store.Values {
+	out := make(store.Values, len(values))
+	for key, value := range values {
+		out[key] = value
+	}
+	return out
+}
+
+// resolver is one resolution at work.
+type resolver struct {
+	recordSource
+	fields   []catalogField
+	chosen   map[string][]uuid.UUID // by field
+	catalogs map[uuid.UUID]store.Catalog
+	schemas  map[uuid.UUID]catalogSchema
+	records  map[uuid.UUID]store.RecordsByIDRow
+	out      *resolution
+}
+
+// load reads the catalogs, locked when records are to be taken, and then the records.
+func (r *resolver) load(ctx context.Context, values, saved store.Values) error {
+	slugs, ids := []string{}, []uuid.UUID{}
+	for _, field := range r.fields {
+		slugs = append(slugs, field.Catalog)
+		chosen, valid := idsIn(values[field.Key])
+		if !valid {
+			r.out.problems[field.Key] = fault.Message{Key: "inventory.record.malformed"}
+			continue
+		}
+		r.chosen[field.Key] = chosen
+		before, _ := idsIn(saved[field.Key])
+		ids = append(append(ids, chosen...), before...)
+	}
+	var catalogs []store.Catalog
+	var err error
+	if r.take {
+		catalogs, err = r.LockCatalogs(ctx, store.LockCatalogsParams{WorkspaceID: r.workspaceID, Slugs: slugs, Records: ids})
+	} else {
+		catalogs, err = r.CatalogsFor(ctx, store.CatalogsForParams{WorkspaceID: r.workspaceID, Slugs: slugs, Records: ids})
+	}
+	if err != nil {
+		return fmt.Errorf("read the catalogs: %w", err)
+	}
+	r.catalogs, r.schemas, r.records = map[uuid.UUID]store.Catalog{}, map[uuid.UUID]catalogSchema{}, map[uuid.UUID]store.RecordsByIDRow{}
+	for _, c := range catalogs {
+		r.catalogs[c.ID] = c
+		if r.schemas[c.ID], err = parseCatalog(c.Params); err != nil {
+			return err
+		}
+	}
+	rows, err := r.RecordsByID(ctx, store.RecordsByIDParams{ClusterID: r.clusterID, Ids: ids})
+	if err != nil {
+		return fmt.Errorf("read the records: %w", err)
+	}
+	for _, row := range rows {
+		r.records[row.Record.ID] = row
+	}
+	return nil
+}
+
+// put checks the records of a field, picks some when it picks by itself, and puts them in.
+func (r *resolver) put(ctx context.Context, field catalogField, saved store.Values) error {
+	if _, bad := r.out.problems[field.Key]; bad {
+		return nil
+	}
+	ids := r.chosen[field.Key]
+	before, _ := idsIn(saved[field.Key])
+	if len(ids) == 0 && field.Autoselect && len(before) == 0 {
+		picked, err := r.pick(ctx, field)
+		if err != nil || picked == nil {
+			return err
+		}
+		ids = picked
+	}
+	objects := make([]any, 0, len(ids))
+	shown := make([]any, 0, len(ids))
+	var taken []takenRecord
+	for _, id := range ids {
+		row, problem := r.usable(field, id)
+		if problem != nil {
+			r.out.problems[field.Key] = *problem
+			return nil
+		}
+		object, masked, err := r.object(row.Record)
+		if err != nil {
+			return err
+		}
+		objects, shown = append(objects, object), append(shown, masked)
+		taken = append(taken, takenRecord{row.Record, r.catalogs[row.Record.CatalogID].Exclusive})
+	}
+	r.out.taken = append(r.out.taken, taken...)
+	switch {
+	case field.list():
+		r.out.values[field.Key], r.out.shown[field.Key] = objects, shown
+	case len(ids) == 1:
+		r.out.values[field.Key], r.out.shown[field.Key] = objects[0], shown[0]
+	case len(ids) > 1:
+		r.out.problems[field.Key] = fault.Message{Key: "inventory.record.one"}
+	default:
+		delete(r.out.values, field.Key)
+	}
+	return nil
+}
+
+// usable says whether a cluster may use a record in a field, or why not.
+func (r *resolver) usable(field catalogField, id uuid.UUID) (store.RecordsByIDRow, *fault.Message) {
+	row, there := r.records[id]
+	catalog, ours := r.catalogs[row.Record.CatalogID]
+	switch {
+	case !there || !ours:
+		return row, &fault.Message{Key: "inventory.record.unknown"}
+	case field.Immutable && catalog.Slug != field.Catalog:
+		return row, &fault.Message{Key: "inventory.record.other_catalog", Args: []any{field.Catalog}}
+	case row.Record.ArchivedAt != nil || catalog.ArchivedAt != nil:
+		return row, &fault.Message{Key: "inventory.record.archived", Args: []any{row.Record.Label}}
+	case catalog.Exclusive && row.UserID != uuid.Nil:
+		return row, &fault.Message{Key: "inventory.record.taken", Args: []any{row.Record.Label, row.UserName}}
+	case !row.Record.SchemaMatches:
+		return row, &fault.Message{Key: "inventory.record.misfit", Args: []any{row.Record.Label}}
+	}
+	return row, nil
+}
+
+// pick chooses free records that no field of the same form has yet; nil with a problem noted when
+// there are too few.
+func (r *resolver) pick(ctx context.Context, field catalogField) ([]uuid.UUID, error) {
+	var catalog store.Catalog
+	for _, c := range r.catalogs {
+		if c.Slug == field.Catalog && c.ArchivedAt == nil {
+			catalog = c
+		}
+	}
+	if catalog.ID == uuid.Nil {
+		r.out.problems[field.Key] = fault.Message{Key: "inventory.no_catalog", Args: []any{field.Catalog}}
+		return nil, nil
+	}
+	used := map[uuid.UUID]bool{}
+	for _, ids := range r.chosen {
+		for _, id := range ids {
+			used[id] = true
+		}
+	}
+	rows, err := r.FreeRecords(ctx, store.FreeRecordsParams{
+		CatalogID: catalog.ID, ClusterID: r.clusterID, Exclusive: catalog.Exclusive, Most: field.least() + len(used),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("look for free records of %s: %w", catalog.Slug, err)
+	}
+	var ids []uuid.UUID
+	for _, row := range rows {
+		if len(ids) < field.least() && !used[row.ID] {
+			ids = append(ids, row.ID)
+			r.records[row.ID] = store.RecordsByIDRow{Record: row}
+		}
+	}
+	if len(ids) < field.least() {
+		r.out.problems[field.Key] = fault.Message{Key: "inventory.none_free", Args: []any{catalog.Name}}
+		return nil, nil
+	}
+	r.chosen[field.Key] = ids
+	return ids, nil
+}
+
+// object is a record as templates get it, and as people see it.
+func (r *resolver) object(row store.Record) (object, masked map[string]any, err error) {
+	values, err := recordValues(r.keys, row)
+	if err != nil {
+		return nil, nil, err
+	}
+	object, masked = clone(values), r.schemas[row.CatalogID].masked(values)
+	object[RecordID], masked[RecordID] = row.ID.String(), row.ID.String()
+	return object, masked, nil
+}
+
+// refresh is a saved value with what its records hold now.
+func (r *resolver) refresh(value any) (any, bool) {
+	one := func(v any) any {
+		ids, valid := idsIn(v)
+		if !valid || len(ids) != 1 {
+			return v
+		}
+		row, there := r.records[ids[0]]
+		if _, ours := r.catalogs[row.Record.CatalogID]; !there || !ours {
+			return v
+		}
+		if object, _, err := r.object(row.Record); err == nil {
+			return object
+		}
+		return v
+	}
+	if list, is := value.([]any); is {
+		out := make([]any, len(list))
+		for i, v := range list {
+			out[i] = one(v)
+		}
+		return out, true
+	}
+	return one(value), value != nil
+}

@@ -1,0 +1,28 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/riverqueue/river"
+
+	"commander/fleet"
+)
+
+// busyPause is how long clusters on which something runs are left alone before the next try.
+const busyPause = 15 * time.Second
+
+type rerenderWorker struct {
+	river.WorkerDefaults[fleet.RerenderArgs]
+	fleet *fleet.Fleet
+}
+
+// Work gives the clusters that use a changed record their new configurations.
+func (w *rerenderWorker) Work(ctx context.Context, job *river.Job[fleet.RerenderArgs]) error {
+	err := w.fleet.Rerender(ctx, job.Args.RecordID)
+	if errors.Is(err, fleet.ErrBusy) {
+		return river.JobSnooze(busyPause)
+	}
+	return err
+}
