@@ -44,7 +44,9 @@ type Agent struct {
 	leases  *Leases
 	armed   bool
 	labeled bool
-	last    Action
+	// asked says that the label may be there: an answer that never came leaves that open.
+	asked bool
+	last  Action
 }
 
 // Run looks at each tick until ctx ends, then takes back the label and disarms.
@@ -142,6 +144,7 @@ func (a *Agent) feed(ctx context.Context) error {
 	}
 	bounded, cancel := context.WithTimeout(ctx, TickOf(a.Timeout))
 	defer cancel()
+	a.asked = true
 	if err := a.Cluster.Label(bounded, v1.FencingWatchdog, a.Timeout); err != nil {
 		a.Log.Warn("the node is not labeled yet", "error", err)
 		return nil
@@ -158,12 +161,12 @@ func (a *Agent) disarm(ctx context.Context) error {
 	}
 	bounded, cancel := context.WithTimeout(ctx, TickOf(a.Timeout))
 	defer cancel()
-	if a.labeled {
+	if a.asked {
 		if err := a.Cluster.Unlabel(bounded); err != nil {
 			a.Log.Warn("still armed: the label cannot be taken back", "error", err)
 			return nil
 		}
-		a.labeled = false
+		a.labeled, a.asked = false, false
 	}
 	if err := a.Watchdog.Disarm(); err != nil {
 		a.Log.Warn("still armed", "error", err)
@@ -179,7 +182,7 @@ func (a *Agent) stop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, leaveBound)
 	defer cancel()
 	var err error
-	if a.labeled {
+	if a.asked {
 		err = a.Cluster.Unlabel(ctx)
 	}
 	if a.armed {

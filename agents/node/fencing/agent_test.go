@@ -18,6 +18,7 @@ type world struct {
 	apiAway     bool
 	maintenance bool
 	unseen      bool
+	unanswered  bool
 	renewing    map[string]bool // whose kubelet renews
 	renewed     map[string]time.Time
 	alive       int
@@ -44,6 +45,9 @@ func (w *world) Label(context.Context, v1.FencingMode, time.Duration) error {
 		return errAway
 	}
 	w.log = append(w.log, "label")
+	if w.unanswered {
+		return errAway // the label is there, but the agent does not know
+	}
 	return nil
 }
 
@@ -232,5 +236,20 @@ func TestEndOfTheAgentUnlabelsAndDisarms(t *testing.T) {
 	}
 	if want := []string{"arm", "label", "unlabel", "disarm"}; !slices.Equal(w.log, want) || w.Armed() {
 		t.Errorf("got %v, want %v", w.log, want)
+	}
+}
+
+// TestALabelWithoutAnAnswerIsTakenBack ends the agent after the API server took the label but its
+// answer was lost: the label must not stay on a node that nobody watches over.
+func TestALabelWithoutAnAnswerIsTakenBack(t *testing.T) {
+	t.Parallel()
+	w, a := newWorld()
+	w.unanswered = true
+	w.pass(t, a, TickOf(timeout))
+	if err := a.stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.log[len(w.log)-2:]; got[0] != "unlabel" || got[1] != "disarm" {
+		t.Errorf("got %v at the end", w.log)
 	}
 }
