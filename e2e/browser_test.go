@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -65,13 +66,15 @@ func (b *browser) hear(event any) {
 	}
 }
 
-// complaints are what the browser said, except of sockets that were cut on purpose.
+// complaints are what the browser said, except of sockets that were cut on purpose and of forms
+// that were refused on purpose.
 func (b *browser) complaints() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var out []string
 	for _, text := range b.said {
-		if !strings.Contains(text, "WebSocket") && !strings.Contains(text, "ERR_CONNECTION") {
+		meant := slices.ContainsFunc([]string{"WebSocket", "ERR_CONNECTION", "status of 422"}, func(part string) bool { return strings.Contains(text, part) })
+		if !meant {
 			out = append(out, text)
 		}
 	}
