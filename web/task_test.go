@@ -145,3 +145,15 @@ func TestTaskListOfAWorkspace(t *testing.T) {
 		require.Equal(t, want, b.get(paths.TaskList("demo", query)).Find("main tbody a.sub").Text(), query)
 	}
 }
+
+func TestATaskWithoutPhasesIsStarting(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	task, err := s.InstallCluster(t.Context(), fleet.System, s.cluster("prod", nil).ID)
+	require.NoError(t, err)
+	_, err = s.Claim(t.Context(), fleet.Delivery{TaskID: task.ID, Attempt: task.Attempt}, "worker")
+	require.NoError(t, err)
+	page := s.as("ann", store.RoleFull).get(paths.Task(task.ID.String()))
+	require.Contains(t, page.Text(), "The installer is starting")
+	require.NotContains(t, page.Text(), "the last phase")
+}

@@ -56,6 +56,8 @@ func next(task store.Task) i18n.Message {
 	}
 	coming := comingPhase(task)
 	switch {
+	case len(task.Phases) == 0:
+		return i18n.M("task.next.starting")
 	case coming == "":
 		return i18n.M("task.next.last")
 	case task.PhaseCritical:
