@@ -72,6 +72,13 @@ func (p *Peers) NotifyLeave(n *memberlist.Node) { p.changed(n, false) }
 func (p *Peers) NotifyUpdate(*memberlist.Node) {}
 
 func (p *Peers) changed(n *memberlist.Node, joined bool) {
+	p.mu.Lock()
+	if joined {
+		p.alive[n.Name] = n.Addr.String()
+	} else {
+		delete(p.alive, n.Name)
+	}
+	p.mu.Unlock()
 	if n.Name == p.name {
 		return
 	}

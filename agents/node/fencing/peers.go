@@ -60,6 +60,9 @@ type Peers struct {
 	told    map[string]bool             // nodes that this member has told to be lost
 	claims  map[string]map[string]claim // by the lost node and by who claims it
 	leaving map[string]bool             // members that said that they go
+	// alive are the members with their addresses, as the gossip told: the nodes that it hands out
+	// are its own to change.
+	alive map[string]string
 }
 
 // total is how many nodes the group has; the newest claim wins.
@@ -87,7 +90,7 @@ type message struct {
 // NewPeers starts to listen at an address. Packets of other groups are dropped. onChange is called
 // from the goroutines of the gossip and must return at once.
 func NewPeers(g Gossip, name, group, address string, onChange func(Change), c clock.Clock, log *slog.Logger) (*Peers, error) {
-	p := &Peers{name: name, onChange: onChange, clock: c, told: map[string]bool{}, leaving: map[string]bool{}, claims: map[string]map[string]claim{}, seq: uint64(c.Now().UnixMilli())}
+	p := &Peers{name: name, onChange: onChange, clock: c, told: map[string]bool{}, alive: map[string]string{}, leaving: map[string]bool{}, claims: map[string]map[string]claim{}, seq: uint64(c.Now().UnixMilli())}
 	config := memberlist.DefaultLANConfig()
 	config.Name, config.Label = name, group
 	config.BindAddr, config.AdvertiseAddr, config.BindPort, config.AdvertisePort = address, address, g.Port, g.Port
@@ -132,10 +135,12 @@ func (p *Peers) Members() int {
 
 // Alive lists who is, this one included.
 func (p *Peers) Alive() []Peer {
-	var all []Peer
-	for _, m := range p.list.Members() {
-		all = append(all, Peer{m.Name, m.Addr.String()})
+	p.mu.Lock()
+	all := make([]Peer, 0, len(p.alive))
+	for name, address := range p.alive {
+		all = append(all, Peer{name, address})
 	}
+	p.mu.Unlock()
 	slices.SortFunc(all, func(a, b Peer) int { return strings.Compare(a.Name, b.Name) })
 	return all
 }
