@@ -280,3 +280,32 @@ func TestKubeconfigIsBoundToPersonAndCluster(t *testing.T) {
 		t.Errorf("got a lifetime of %s, want about 8 h", d)
 	}
 }
+
+// TestWhoBeganAndEndedAClusterIsKnown changes a cluster in between, since a later revision has
+// another author.
+func TestWhoBeganAndEndedAClusterIsKnown(t *testing.T) {
+	t.Parallel()
+	b := fleettest.New(t)
+	cluster := b.Installed(t, "prod", nil)
+	creator := b.Admin.Name
+	if _, _, err := b.ChangeCluster(t.Context(), fleet.System, cluster.ID, fleet.ClusterChange{
+		Revision: 1, Name: "prod", TemplateVersionID: b.Lab.ID, Values: store.Values{"workerCount": 4.0},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	view, err := b.Cluster(t.Context(), b.Admin, cluster.ID)
+	if err != nil || view.CreatedBy != creator || view.ArchivedBy != "" {
+		t.Errorf("got created by %q, archived by %q, %v; want created by %q", view.CreatedBy, view.ArchivedBy, err, creator)
+	}
+	if _, err := b.ArchiveCluster(t.Context(), fleet.System, cluster.ID); err != nil {
+		t.Fatal(err)
+	}
+	view, err = b.Cluster(t.Context(), b.Admin, cluster.ID)
+	if err != nil || view.CreatedBy != creator || view.ArchivedBy != fleet.System.Name {
+		t.Errorf("got created by %q, archived by %q, %v; want %q and %q", view.CreatedBy, view.ArchivedBy, err, creator, fleet.System.Name)
+	}
+	list, err := b.Clusters(t.Context(), b.Admin, b.Workspace.ID, fleet.ClusterFilter{Archived: true, Limit: 10})
+	if err != nil || list.ArchivedBy[cluster.ID] != fleet.System.Name {
+		t.Errorf("got %v, %v", list.ArchivedBy, err)
+	}
+}

@@ -59,6 +59,8 @@ type ClusterList struct {
 	Lines    []store.ClusterLine
 	Total    int64 // that the filter lets through
 	Statuses map[store.ClusterStatus]int64
+	// ArchivedBy names who archived each cluster of an archive's page.
+	ArchivedBy map[uuid.UUID]string
 }
 
 // Clusters lists the clusters of a workspace.
@@ -96,7 +98,15 @@ func (f *Fleet) Clusters(ctx context.Context, actor Actor, workspaceID uuid.UUID
 	for _, c := range counts {
 		out.Statuses[c.Status] = c.Clusters
 	}
-	return out, store.AsFault(err)
+	if err != nil || !filter.Archived {
+		return out, store.AsFault(err)
+	}
+	ids := make([]uuid.UUID, len(out.Lines))
+	for i, line := range out.Lines {
+		ids[i] = line.ID
+	}
+	out.ArchivedBy, err = f.archivers(ctx, ids...)
+	return out, err
 }
 
 // ClusterLine is one line of the list, for live pages.
@@ -120,7 +130,12 @@ type ClusterView struct {
 	// Applied is the one applied last, nil when there is none or when it is Wanted itself.
 	Applied *Configuration
 	Tasks   []store.Task
+	// CreatedBy and ArchivedBy name people; ArchivedBy is empty outside of the archive.
+	CreatedBy, ArchivedBy string
 }
+
+// shownTasks is how many of a cluster's newest tasks its pages show.
+const shownTasks = 50
 
 // Cluster reads a cluster for its pages.
 func (f *Fleet) Cluster(ctx context.Context, actor Actor, id uuid.UUID) (ClusterView, error) {
@@ -152,8 +167,15 @@ func (f *Fleet) Cluster(ctx context.Context, actor Actor, id uuid.UUID) (Cluster
 		}
 		view.Applied = &applied
 	}
-	view.Tasks, err = f.Store.TasksOfCluster(ctx, store.TasksOfClusterParams{ClusterID: id, PageSize: 50})
-	return view, store.AsFault(err)
+	if view.Tasks, err = f.Store.TasksOfCluster(ctx, store.TasksOfClusterParams{ClusterID: id, PageSize: shownTasks}); err != nil {
+		return view, store.AsFault(err)
+	}
+	if view.CreatedBy, err = f.creator(ctx, id); err != nil || cluster.ArchivedAt == nil {
+		return view, err
+	}
+	archived, err := f.archivers(ctx, id)
+	view.ArchivedBy = archived[id]
+	return view, err
 }
 
 // TaskView is a task for its page.

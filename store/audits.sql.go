@@ -12,6 +12,38 @@ import (
 	"github.com/google/uuid"
 )
 
+const archiversOfClusters = `-- name: ArchiversOfClusters :many
+select distinct on (object_id) object_id, actor_name from audits
+where object_id = any($1::uuid[]) and action in ('cluster.archive', 'cluster.delete')
+order by object_id, at desc
+`
+
+type ArchiversOfClustersRow struct {
+	ObjectID  uuid.UUID
+	ActorName string
+}
+
+// Who archived each of some clusters, or began the deletion that ended there.
+func (q *Queries) ArchiversOfClusters(ctx context.Context, clusterIds []uuid.UUID) ([]ArchiversOfClustersRow, error) {
+	rows, err := q.db.Query(ctx, archiversOfClusters, clusterIds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ArchiversOfClustersRow{}
+	for rows.Next() {
+		var i ArchiversOfClustersRow
+		if err := rows.Scan(&i.ObjectID, &i.ActorName); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const auditsOfObject = `-- name: AuditsOfObject :many
 select id, workspace_id, workspace_slug, actor_type, actor_id, actor_name, remote_address, request_id, action, object_type, object_id, changes, at from audits where object_id = $1 order by at desc limit $2::integer
 `
@@ -53,6 +85,18 @@ func (q *Queries) AuditsOfObject(ctx context.Context, arg AuditsOfObjectParams) 
 		return nil, err
 	}
 	return items, nil
+}
+
+const creatorOfCluster = `-- name: CreatorOfCluster :one
+select actor_name from audits where object_id = $1 and action = 'cluster.create' order by at limit 1
+`
+
+// Who created a cluster, as far as the audit reaches back.
+func (q *Queries) CreatorOfCluster(ctx context.Context, objectID uuid.UUID) (string, error) {
+	row := q.db.QueryRow(ctx, creatorOfCluster, objectID)
+	var actor_name string
+	err := row.Scan(&actor_name)
+	return actor_name, err
 }
 
 const insertAudit = `-- name: InsertAudit :exec

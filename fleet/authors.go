@@ -1,0 +1,28 @@
+package fleet
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"commander/store"
+)
+
+// creator names who created a cluster; it is empty when the audit does not reach back so far.
+func (f *Fleet) creator(ctx context.Context, cluster uuid.UUID) (string, error) {
+	name, err := f.Store.CreatorOfCluster(ctx, cluster)
+	if notThere(err) {
+		return "", nil
+	}
+	return name, store.AsFault(err)
+}
+
+// archivers name who archived each of some clusters; those that the audit has forgotten are left out.
+func (f *Fleet) archivers(ctx context.Context, clusters ...uuid.UUID) (map[uuid.UUID]string, error) {
+	names := make(map[uuid.UUID]string, len(clusters))
+	rows, err := f.Store.ArchiversOfClusters(ctx, clusters)
+	for _, row := range rows {
+		names[row.ObjectID] = row.ActorName
+	}
+	return names, store.AsFault(err)
+}
