@@ -184,6 +184,7 @@ func TestPagesAreSentWhatTheyHaveRoomFor(t *testing.T) {
 		0:          {c + "-chips", c + "-next", c + "-totals", c + "-nodes", c + "-tasks", c + "-facts"},
 		1:          {c + "-chips", c + "-next"},
 		2:          {c + "-chips", c + "-next", c + "-objects"},
+		3:          {c + "-chips", c + "-next", c + "-task-list"},
 		1700000000: {c + "-row"},
 	} {
 		documents, next, err := s.render("ann", topic, cursor)
@@ -197,16 +198,46 @@ func TestNewClustersAreAnnounced(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	s.as("ann", store.RoleFull)
-	before := time.Now().Add(-time.Hour).Unix()
+	before := time.Now().Add(-time.Hour).UnixMilli()
 	s.cluster("a", nil)
 	s.cluster("b", nil)
 	documents, _, err := s.render("ann", store.WorkspaceClustersTopic(s.workspace.ID), before)
 	require.NoError(t, err)
-	require.Equal(t, "count-clusters count-tasks clusters-new", ids(documents))
+	require.Equal(t, "count-clusters count-tasks clusters-new filter-all filter-attention filter-busy filter-ready filter-new", ids(documents))
+	require.Equal(t, "2", strings.TrimSpace(documents[3].Text()), "all of them")
 	require.Equal(t, "Show 2 new clusters", strings.TrimSpace(documents[2].Text()))
-	documents, _, err = s.render("ann", store.WorkspaceClustersTopic(s.workspace.ID), time.Now().Add(time.Hour).Unix())
+	documents, _, err = s.render("ann", store.WorkspaceClustersTopic(s.workspace.ID), time.Now().Add(time.Hour).UnixMilli())
 	require.NoError(t, err)
 	require.Empty(t, strings.TrimSpace(documents[2].Text()))
+}
+
+// TestNewTasksAppear looks at both lists of tasks: a cluster's own takes a new one in, and the
+// workspace's offers it and counts it.
+func TestNewTasksAppear(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	prod := s.installed("prod")
+	s.as("ann", store.RoleFull)
+	drawn := time.Now().Add(-time.Millisecond) // cursors are in whole milliseconds
+	task, err := s.Converge(t.Context(), fleet.System, prod.ID)
+	require.NoError(t, err)
+
+	documents, _, err := s.render("ann", store.ClusterTopic(prod.ID), 3)
+	require.NoError(t, err)
+	list := documents[len(documents)-1]
+	require.Equal(t, 2, list.Find("tbody tr").Length())
+	require.Equal(t, "task-"+task.ID.String()+"-row", list.Find("tbody tr").First().AttrOr("id", ""))
+
+	documents, cursor, err := s.render("ann", store.WorkspaceTasksTopic(s.workspace.ID), drawn.UnixMilli())
+	require.NoError(t, err)
+	require.Equal(t, drawn.UnixMilli(), cursor, "a page that was away is told again")
+	require.Contains(t, ids(documents), "task-"+task.ID.String()+"-row")
+	require.Equal(t, "Show 1 new task", strings.TrimSpace(documents[len(documents)-1].Text()))
+	for _, d := range documents {
+		if d.Find("#filter-running").Length() > 0 {
+			require.Equal(t, "1", strings.TrimSpace(d.Text()))
+		}
+	}
 }
 
 func TestNothingOfOthersIsDrawn(t *testing.T) {

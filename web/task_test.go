@@ -110,7 +110,7 @@ func TestLostTaskCanBeGivenUp(t *testing.T) {
 	b := s.as("ann", store.RoleFull)
 	page := b.get(paths.Task(task.ID.String()))
 	require.Equal(t, "lost", page.Find(".steps > li").Eq(1).AttrOr("data-state", ""))
-	require.Contains(t, page.Find(".next").Text(), "The engine went silent.")
+	require.Contains(t, page.Find(".next").Text(), "The installer went silent.")
 	require.Equal(t, http.StatusSeeOther, b.post(paths.TaskGiveUp(task.ID.String()), nil).StatusCode)
 	require.Contains(t, b.get(paths.Task(task.ID.String())).Text(), "The lost task was given up.")
 }

@@ -155,8 +155,9 @@ type Node struct {
 
 // RenderError is a reason why a cluster's configuration cannot be made.
 type RenderError struct {
-	Section i18n.Message
-	Text    i18n.Message
+	Section   i18n.Message // the part of the configuration, or the parameter's title
+	Text      i18n.Message
+	Parameter bool // the value of a parameter is the reason
 }
 
 // Overview is a cluster's first tab. Its live parts are Summary and the head's chips.

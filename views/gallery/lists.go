@@ -37,7 +37,7 @@ func clusterFilters(status string) []ui.Filter {
 		if name == "all" {
 			only = ""
 		}
-		return ui.Filter{Label: i18n.M("filter." + name), Count: count, Href: paths.ClusterList(slug, q.Only(only)), Pressed: status == only}
+		return ui.Filter{Name: name, Label: i18n.M("filter." + name), Count: count, Href: paths.ClusterList(slug, q.Only(only)), Pressed: status == only}
 	}
 	return []ui.Filter{filter("all", 214), filter("attention", 6), filter("busy", 2), filter("ready", 203), filter("failed", 2), filter("no_agent", 1)}
 }

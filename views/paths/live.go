@@ -6,7 +6,7 @@ import (
 )
 
 // Live is the WebSocket of a page that shows the topics. Since is what the page already shows:
-// the last line of a task's log, or the moment (Unix seconds) a list was drawn; 0 says nothing.
+// the last line of a task's log, or the moment (Unix milliseconds) a list was drawn; 0 says nothing.
 func Live(since int64, topics ...string) string {
 	values := url.Values{"topic": topics}
 	if since > 0 {

@@ -17,13 +17,24 @@ type Row struct {
 	Cluster     string // name; empty where the cluster is clear
 	ClusterGone bool   // archived: shown without a link
 	Status      ui.Status
-	Phase       i18n.Message // current phase of a running task
+	Phase       i18n.Message // the phase that a task is in, or was in when it ended
 	Percent     int          // 0 to 100, shown while running
 	Actor       string       // who started it
 	CreatedAt   time.Time
 	StartedAt   time.Time     // zero while queued
 	Took        time.Duration // of a finished task
 	Running     bool
+}
+
+// stuck tells whether a task ended or waits where somebody has to look: its phase says where.
+func (r Row) stuck() bool {
+	return !r.Running && !r.Phase.IsZero() && (r.Status.Tone == ui.Bad || r.Status.Tone == ui.Warn)
+}
+
+// New is how many tasks were started since the page was drawn, and where they are listed.
+type New struct {
+	Count int
+	Href  string
 }
 
 // List is the page of a workspace's tasks.
@@ -65,6 +76,11 @@ type Actions struct {
 	// GiveUp closes a lost task as failed.
 	GiveUp     bool
 	GiveUpNote i18n.Message
+}
+
+// explained tells whether any button has a note.
+func (a Actions) explained() bool {
+	return a.Retry && !a.RetryNote.IsZero() || a.Stop && !a.StopNote.IsZero() || a.GiveUp && !a.GiveUpNote.IsZero()
 }
 
 // Approval is a destructive change that waits for a person.

@@ -1,13 +1,26 @@
 package ui
 
-import "commander/views/i18n"
+import (
+	"github.com/a-h/templ"
+
+	"commander/views/i18n"
+)
 
 // Filter is one saved view of a list: a link with a count.
 type Filter struct {
+	Name    string // unique in the list; empty where the count is not live
 	Label   i18n.Message
 	Count   int
 	Href    string
 	Pressed bool
+}
+
+// live is how a message finds the count.
+func (f Filter) live() templ.Attributes {
+	if f.Name == "" {
+		return nil
+	}
+	return templ.Attributes{"id": "filter-" + f.Name}
 }
 
 // Pages is where a list stands: which part of it is shown and how to reach its neighbours.

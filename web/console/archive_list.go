@@ -31,16 +31,16 @@ func (c *Console) Archive(w http.ResponseWriter, r *http.Request) error {
 		}),
 	}
 	for _, line := range found.Lines {
-		list.Rows = append(list.Rows, archiveRow(line))
+		list.Rows = append(list.Rows, archiveRow(line, found.ArchivedBy[line.ID]))
 	}
 	return c.show(w, r, http.StatusOK, page{
 		title: i18n.M("archive.title"), section: layout.SectionArchive, workspace: &workspace, content: clusters.ArchiveBody(list),
 	})
 }
 
-func archiveRow(line store.ClusterLine) clusters.ArchiveRow {
+func archiveRow(line store.ClusterLine, by string) clusters.ArchiveRow {
 	row := clusters.ArchiveRow{
-		ID: line.ID.String(), Name: line.Name, Template: line.TemplateName, ArchivedAt: moment(line.ArchivedAt),
+		ID: line.ID.String(), Name: line.Name, Template: line.TemplateName, ArchivedAt: moment(line.ArchivedAt), ArchivedBy: by,
 		// Nothing is left of a cluster that was deleted to the end, or for which nothing was ever done.
 		Cleaned: line.TaskID == nil || line.TaskKind == store.TaskDestroy && line.TaskStatus == store.TaskSucceeded,
 	}

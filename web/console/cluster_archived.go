@@ -4,7 +4,6 @@ import (
 	"net/http"
 
 	"commander/fleet"
-	"commander/store"
 	"commander/views/clusters"
 	"commander/views/i18n"
 )
@@ -13,7 +12,7 @@ import (
 func (c *Console) archived(w http.ResponseWriter, r *http.Request, view fleet.ClusterView) error {
 	a := clusters.Archived{
 		ID: view.ID.String(), Name: view.Name, Slug: view.Workspace.Slug, Cleaned: view.LeftBehind == "",
-		ArchivedAt: moment(view.ArchivedAt), Facts: factsOf(view), Tasks: taskRows(view, len(view.Tasks)),
+		ArchivedAt: moment(view.ArchivedAt), ArchivedBy: view.ArchivedBy, Facts: factsOf(view), Tasks: taskRows(view, len(view.Tasks)),
 		Sections: sections(view.Wanted.Rendering.Shown, view.Wanted.RenderErrors),
 	}
 	if view.ArchiveNumber != nil {
@@ -21,9 +20,6 @@ func (c *Console) archived(w http.ResponseWriter, r *http.Request, view fleet.Cl
 	}
 	if view.LeftBehind != "" {
 		a.Left = []string{i18n.T(r.Context(), view.LeftBehind)}
-	}
-	if len(view.Tasks) > 0 && view.Tasks[0].Kind == store.TaskDestroy {
-		a.ArchivedBy = view.Tasks[0].CreatedBy
 	}
 	return c.clusterPage(w, r, http.StatusOK, view, partsOverview, page{content: clusters.ArchivedBody(a)})
 }

@@ -9,6 +9,7 @@ import (
 	"commander/fleet"
 	"commander/internal/fault"
 	"commander/views/clusters"
+	"commander/views/i18n"
 	"commander/views/paths"
 	"commander/web/respond"
 )
@@ -68,7 +69,7 @@ func (c *Console) configurationPage(w http.ResponseWriter, r *http.Request, stat
 	if view.Applied != nil {
 		tab.Diffs = differences(view.Wanted.Rendering.Shown, view.Applied.Rendering.Shown)
 	}
-	return c.clusterPage(w, r, status, view, partsHead, page{content: clusters.ConfigurationBody(tab)})
+	return c.clusterPage(w, r, status, view, partsHead, page{tab: i18n.M("cluster.tab.configuration"), content: clusters.ConfigurationBody(tab)})
 }
 
 // SaveConfiguration gives a cluster new parameters. What cannot be saved comes back as it was

@@ -24,7 +24,7 @@ func (c *Console) Deletion(w http.ResponseWriter, r *http.Request) error {
 func (c *Console) deletion(w http.ResponseWriter, r *http.Request, status int, view fleet.ClusterView, d clusters.Deletion) error {
 	d.Head = c.head(view, actor(r), clusters.TabNone)
 	d.Nodes, d.Revision = view.Line.NodeCount, strconv.Itoa(view.Revision)
-	return c.clusterPage(w, r, status, view, partsHead, page{content: clusters.DeletionBody(d)})
+	return c.clusterPage(w, r, status, view, partsHead, page{tab: i18n.M("cluster.tab.deletion"), content: clusters.DeletionBody(d)})
 }
 
 // DeleteCluster deletes a cluster with its machines, once its name was typed.

@@ -8,6 +8,7 @@ import (
 	"commander/fleet"
 	"commander/store"
 	"commander/views/clusters"
+	"commander/views/i18n"
 	"commander/views/paths"
 	"commander/web/kubeproxy"
 )
@@ -28,7 +29,7 @@ func (c *Console) Kubeconfig(w http.ResponseWriter, r *http.Request) error {
 	if view.Report != nil && view.Report.KubernetesVersion != "" {
 		k.Kubernetes = minor(kubernetesVersion(view.Report.KubernetesVersion))
 	}
-	return c.clusterPage(w, r, http.StatusOK, view, partsHead, page{content: clusters.KubeconfigBody(k)})
+	return c.clusterPage(w, r, http.StatusOK, view, partsHead, page{tab: i18n.M("kubeconfig.title"), content: clusters.KubeconfigBody(k)})
 }
 
 // fileName is what the kubeconfig of a cluster is called; names of clusters are safe in it.

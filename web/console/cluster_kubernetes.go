@@ -5,6 +5,7 @@ import (
 
 	"commander/fleet"
 	"commander/views/clusters"
+	"commander/views/i18n"
 	"commander/views/ui"
 )
 
@@ -23,6 +24,7 @@ func (c *Console) ClusterKubernetes(w http.ResponseWriter, r *http.Request) erro
 		return err
 	}
 	return c.clusterPage(w, r, http.StatusOK, view, partsKubernetes, page{
+		tab:     i18n.M("cluster.tab.kubernetes"),
 		content: clusters.KubernetesBody(c.kubernetes(view, actor(r))),
 	})
 }

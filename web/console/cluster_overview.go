@@ -65,10 +65,7 @@ func factsOf(view fleet.ClusterView) clusters.Facts {
 	facts := clusters.Facts{
 		Template: view.Line.TemplateName, TemplateVersion: view.Line.TemplateNumber,
 		KubernetesWanted: wantedKubernetes(view.Wanted), CreatedAt: view.CreatedAt,
-		CheckedAt: moment(view.CheckedAt), Revision: view.Revision,
-	}
-	if view.Wanted.Revision == 1 {
-		facts.CreatedBy = view.Wanted.CreatedBy
+		CheckedAt: moment(view.CheckedAt), Revision: view.Revision, CreatedBy: view.CreatedBy,
 	}
 	if view.Report != nil {
 		facts.Kubernetes = kubernetesVersion(view.Report.KubernetesVersion)
@@ -103,7 +100,7 @@ func taskRows(view fleet.ClusterView, most int) []tasks.Row {
 func renderErrors(wanted fleet.Configuration) []clusters.RenderError {
 	var out []clusters.RenderError
 	for _, e := range wanted.RenderErrors {
-		out = append(out, clusters.RenderError{Section: placeOf(wanted.Schema, e), Text: messageOf(e)})
+		out = append(out, clusters.RenderError{Section: placeOf(wanted.Schema, e), Text: messageOf(e), Parameter: e.Parameter})
 	}
 	return out
 }

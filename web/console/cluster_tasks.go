@@ -3,7 +3,9 @@ package console
 import (
 	"net/http"
 
+	"commander/fleet"
 	"commander/views/clusters"
+	"commander/views/i18n"
 	"commander/views/ui"
 )
 
@@ -13,9 +15,15 @@ func (c *Console) ClusterTasks(w http.ResponseWriter, r *http.Request) error {
 	if done {
 		return err
 	}
+	return c.clusterPage(w, r, http.StatusOK, view, partsTasks, page{
+		tab: i18n.M("cluster.tab.tasks"), content: clusters.TasksBody(c.clusterTasks(view, actor(r))),
+	})
+}
+
+func (c *Console) clusterTasks(view fleet.ClusterView, who fleet.Actor) clusters.Tasks {
 	rows := taskRows(view, len(view.Tasks))
-	return c.clusterPage(w, r, http.StatusOK, view, partsTasks, page{content: clusters.TasksBody(clusters.Tasks{
-		Head: c.head(view, actor(r), clusters.TabTasks), Rows: rows,
+	return clusters.Tasks{
+		Head: c.head(view, who, clusters.TabTasks), Rows: rows,
 		Pages: ui.Pages{From: 1, To: len(rows), Total: len(rows)},
-	})})
+	}
 }

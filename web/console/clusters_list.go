@@ -61,7 +61,7 @@ func (c *Console) Clusters(w http.ResponseWriter, r *http.Request) error {
 	}
 	return c.show(w, r, http.StatusOK, page{
 		title: i18n.M("clusters.title"), section: layout.SectionClusters, workspace: &workspace,
-		live:    paths.Live(now.Unix(), listTopics(workspace.ID, found.Lines)...),
+		live:    paths.Live(now.UnixMilli(), listTopics(workspace.ID, found.Lines)...),
 		content: clusters.ListBody(list), fragment: clusters.ListFragment(list),
 	})
 }
@@ -91,7 +91,7 @@ func filtersOf(slug string, query paths.Query, counts map[store.ClusterStatus]in
 			label = "all"
 		}
 		filters = append(filters, ui.Filter{
-			Label: i18n.M("filter." + label), Count: totalOf(counts, f.statuses),
+			Name: label, Label: i18n.M("filter." + label), Count: totalOf(counts, f.statuses),
 			Href: paths.ClusterList(slug, query.Only(f.name)), Pressed: query.Status == f.name,
 		})
 	}

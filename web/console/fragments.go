@@ -14,6 +14,7 @@ import (
 	"commander/views/layout"
 	"commander/views/paths"
 	"commander/views/tasks"
+	"commander/views/ui"
 )
 
 // Render draws what a topic means to a page that is open, as its person sees it: one component a
@@ -45,7 +46,8 @@ func (c *Console) Render(ctx context.Context, person fleet.Person, topic string,
 		out, err := c.renderClusters(ctx, person.Actor, id, cursor)
 		return out, cursor, err
 	case kind == "workspace" && about == "tasks":
-		return c.renderTasks(ctx, person.Actor, id, cursor)
+		out, err := c.renderTasks(ctx, person.Actor, id, cursor)
+		return out, cursor, err
 	}
 	return nil, cursor, fault.New(fault.NotFound, "fault.not_found")
 }
@@ -73,11 +75,8 @@ func (c *Console) renderCluster(ctx context.Context, who fleet.Actor, id uuid.UU
 		k := c.kubernetes(view, who)
 		return append(clusters.LiveHead(k.Head), clusters.LiveObjects(k)), nil
 	case partsTasks:
-		out := clusters.LiveHead(c.head(view, who, clusters.TabTasks))
-		for _, row := range taskRows(view, recentTasks) {
-			out = append(out, tasks.LiveRow(row))
-		}
-		return out, nil
+		t := c.clusterTasks(view, who)
+		return append(clusters.LiveHead(t.Head), clusters.LiveTaskList(t)), nil
 	}
 	return clusters.Live(c.overview(view, who)), nil
 }
@@ -130,33 +129,49 @@ func (c *Console) renderClusters(ctx context.Context, who fleet.Actor, id uuid.U
 	}
 	pill := clusters.New{Href: paths.Clusters(workspace.Slug)}
 	for _, line := range found.Lines {
-		if line.CreatedAt.Unix() > since {
+		if line.CreatedAt.UnixMilli() > since {
 			pill.Count++
 		}
 	}
-	return append(out, clusters.LiveNew(pill)), nil
+	out = append(out, clusters.LiveNew(pill))
+	for _, f := range filtersOf(workspace.Slug, paths.Query{}, found.Statuses) {
+		out = append(out, ui.LiveCount(f))
+	}
+	return out, nil
 }
 
 // clockSkew is how far the database's clock may be behind ours before a page misses a change.
 const clockSkew = 5 * time.Second
 
-func (c *Console) renderTasks(ctx context.Context, who fleet.Actor, id uuid.UUID, since int64) ([]templ.Component, int64, error) {
-	now := c.Fleet.Clock.Now()
-	rows, _, err := c.Fleet.Tasks(ctx, who, id, fleet.TaskFilter{Limit: c.size()})
+// renderTasks sends each newest task that changed since the page was drawn: the page may have
+// been away, and it knows by itself which of them it shows.
+func (c *Console) renderTasks(ctx context.Context, who fleet.Actor, id uuid.UUID, since int64) ([]templ.Component, error) {
+	workspace, err := c.Fleet.WorkspaceByID(ctx, who, id)
 	if err != nil {
-		return nil, since, err
+		return nil, err
+	}
+	rows, statuses, err := c.Fleet.Tasks(ctx, who, id, fleet.TaskFilter{Limit: c.size()})
+	if err != nil {
+		return nil, err
 	}
 	counts, err := c.counts(ctx, who, id)
 	if err != nil {
-		return nil, since, err
+		return nil, err
 	}
 	out := []templ.Component{layout.Count(layout.SectionTasks, counts)}
+	pill := tasks.New{Href: paths.Tasks(workspace.Slug)}
 	for _, row := range rows {
-		if row.Task.ChangedAt.After(time.Unix(since, 0).Add(-clockSkew)) {
+		if row.Task.ChangedAt.After(time.UnixMilli(since).Add(-clockSkew)) {
 			out = append(out, tasks.LiveRow(taskRow(row.Task, row.ClusterName)))
 		}
+		if row.Task.CreatedAt.UnixMilli() > since {
+			pill.Count++
+		}
 	}
-	return out, now.Unix(), nil
+	for _, f := range taskFiltersOf(workspace.Slug, paths.Query{}, statuses) {
+		out = append(out, ui.LiveCount(f))
+	}
+	return append(out, tasks.LiveNew(pill)), nil
 }
 
 // counts are the numbers of the sidebar.

@@ -17,6 +17,7 @@ import (
 // page is what a handler says of a page: the rest is the same for all.
 type page struct {
 	title     i18n.Message
+	tab       i18n.Message // the part of a thing that has several pages
 	section   layout.Section
 	workspace *store.Workspace // nil outside of one
 	live      string
@@ -59,6 +60,9 @@ func (c *Console) shell(r *http.Request, p page) (layout.Shell, error) {
 		Section: p.section, Path: respond.PageOf(r), Live: p.live,
 	}
 	shell.Title = p.title
+	if !p.tab.IsZero() {
+		shell.Title = i18n.M("page.of", p.title, p.tab)
+	}
 	workspaces, err := c.Fleet.Workspaces(r.Context(), person.Actor)
 	if err != nil {
 		return shell, err

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"commander/fleet"
+	"commander/views/i18n"
 	"commander/views/layout"
 	"commander/views/paths"
 	"commander/views/tasks"
@@ -31,7 +32,7 @@ func (c *Console) Task(w http.ResponseWriter, r *http.Request) error {
 	}
 	kind := ui.TaskKind(string(view.Kind))
 	return c.show(w, r, http.StatusOK, page{
-		title: kind, section: layout.SectionTasks, workspace: &view.Workspace,
+		title: i18n.M("page.of", kind, view.Cluster.Name), section: layout.SectionTasks, workspace: &view.Workspace,
 		live: paths.Live(log.seq, paths.TopicTask(state.ID)),
 		content: tasks.Body(tasks.Page{
 			State: state, Kind: kind, Slug: view.Workspace.Slug, ClusterID: view.ClusterID.String(), Cluster: view.Cluster.Name,

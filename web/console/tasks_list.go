@@ -65,7 +65,7 @@ func (c *Console) Tasks(w http.ResponseWriter, r *http.Request) error {
 	}
 	return c.show(w, r, http.StatusOK, page{
 		title: i18n.M("tasks.title"), section: layout.SectionTasks, workspace: &workspace,
-		live:    paths.Live(now.Unix(), paths.TopicTasks(workspace.ID.String())),
+		live:    paths.Live(now.UnixMilli(), paths.TopicTasks(workspace.ID.String())),
 		content: tasks.ListBody(list),
 	})
 }
@@ -90,7 +90,7 @@ func taskFiltersOf(slug string, query paths.Query, counts map[store.TaskStatus]i
 			label = "all"
 		}
 		filters = append(filters, ui.Filter{
-			Label: i18n.M("filter." + label), Count: totalOf(counts, f.statuses),
+			Name: label, Label: i18n.M("filter." + label), Count: totalOf(counts, f.statuses),
 			Href: paths.TaskList(slug, query.Only(f.name)), Pressed: query.Status == f.name,
 		})
 	}

@@ -9,6 +9,17 @@ const press = (selector) => {
   return Boolean(element);
 };
 
+function help() {
+  document.getElementById("person")?.hidePopover();
+  document.getElementById("keys")?.showModal();
+}
+
+// Keys need scripts, and so does the way to their list.
+for (const button of document.querySelectorAll("[data-keys]")) {
+  button.hidden = false;
+  button.addEventListener("click", help);
+}
+
 function handle(key) {
   if (performance.now() < going) {
     going = 0;
@@ -27,7 +38,7 @@ function handle(key) {
       return Boolean(filter);
     }
     case "?":
-      document.getElementById("keys")?.showModal();
+      help();
       return true;
     default:
       return false;

@@ -36,8 +36,10 @@ document.addEventListener("click", (event) => {
 // signature is what an element says apart from times, which count on by themselves.
 function signature(element) {
   const copy = element.cloneNode(true);
-  copy.classList.remove("changed");
-  if (!copy.classList.length) copy.removeAttribute("class");
+  for (const marked of [copy, ...copy.querySelectorAll(".changed")]) {
+    marked.classList.remove("changed");
+    if (!marked.classList.length) marked.removeAttribute("class");
+  }
   for (const time of copy.querySelectorAll("time")) {
     time.textContent = "";
     time.removeAttribute("title");
@@ -53,6 +55,20 @@ function where(element) {
   return href ? `a[href="${CSS.escape(href)}"]` : "";
 }
 
+// A message is one element, and the page may have no room for it: a row of another page of the list.
+document.addEventListener("htmx:wsBeforeMessage", (event) => {
+  const id = /^\s*<[^>]*?\sid="([^"]+)"/.exec(event.detail.message)?.[1];
+  if (id && !document.getElementById(id)) event.preventDefault();
+});
+
+// mark shows that a row has changed, or is new in a table that came whole.
+function mark(row) {
+  const old = document.getElementById(row.id);
+  if (old?.dataset.state === row.dataset.state) return;
+  row.classList.add("changed");
+  say(row);
+}
+
 document.addEventListener("htmx:oobBeforeSwap", (event) => {
   const { target, fragment } = event.detail;
   if (target.matches("[data-log]")) return;
@@ -62,9 +78,8 @@ document.addEventListener("htmx:oobBeforeSwap", (event) => {
     event.detail.shouldSwap = false;
     return;
   }
-  if (target.dataset.state !== undefined && target.dataset.state !== next.dataset.state) {
-    next.classList.add("changed");
-    say(next);
+  for (const row of [next, ...next.querySelectorAll("tr")]) {
+    if (row.id && row.dataset.state !== undefined) mark(row);
   }
   const focused = document.activeElement;
   event.detail.focus = focused && target.contains(focused) ? where(focused) : "";
