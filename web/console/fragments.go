@@ -133,7 +133,7 @@ func (c *Console) renderClusters(ctx context.Context, who fleet.Actor, id uuid.U
 			pill.Count++
 		}
 	}
-	out = append(out, clusters.LiveNew(pill))
+	out = append(out, clusters.LiveNew(pill), clusters.LiveTotal(totalOf(found.Statuses, nil)))
 	for _, f := range filtersOf(workspace.Slug, paths.Query{}, found.Statuses) {
 		out = append(out, ui.LiveCount(f))
 	}
