@@ -20,6 +20,8 @@ type TaskChecker struct {
 	// blindUntil is when the checker may judge again after it could not see the database itself:
 	// a task's silence may have had the same cause.
 	blindUntil time.Time
+	// seen is when the database last answered.
+	seen time.Time
 }
 
 // redeliverAfter leaves a delivery that was just made its time.
@@ -48,6 +50,18 @@ func (c *TaskChecker) Run(ctx context.Context) error {
 // blind keeps the checker from judging for as long as a task may be silent.
 func (c *TaskChecker) blind() { c.blindUntil = c.Fleet.Clock.Now().Add(c.Fleet.QuietLimit) }
 
+// sees notes that the database has answered, and reports whether the checker may judge. A database
+// that was frozen answers late but without an error, and so does one to a checker that was frozen
+// itself: then as well it was blind.
+func (c *TaskChecker) sees() bool {
+	now := c.Fleet.Clock.Now()
+	if now.Sub(c.seen) > c.Fleet.QuietLimit/2+c.Every {
+		c.blind()
+	}
+	c.seen = now
+	return !now.Before(c.blindUntil)
+}
+
 func (c *TaskChecker) look(ctx context.Context) error {
 	redelivered, err := c.Fleet.Redeliver(ctx, redeliverAfter)
 	if err != nil {
@@ -57,8 +71,11 @@ func (c *TaskChecker) look(ctx context.Context) error {
 		c.Log.Info("tasks delivered again", "tasks", redelivered)
 	}
 	suspects, err := c.Fleet.QuietTasks(ctx)
-	if err != nil || c.Fleet.Clock.Now().Before(c.blindUntil) {
+	if err != nil {
 		return err
+	}
+	if !c.sees() {
+		return nil
 	}
 	for _, id := range suspects {
 		lost, err := c.Fleet.MarkLost(ctx, id)
