@@ -112,7 +112,7 @@ func Unique(err error, index string) bool {
 }
 
 // AsFault gives what the database says a kind: no row is NotFound, a database that is away is
-// Unavailable. Faults and other errors pass unchanged.
+// Unavailable, a text that it cannot hold is Invalid. Faults and other errors pass unchanged.
 func AsFault(err error) error {
 	var known *fault.Error
 	if err == nil || errors.As(err, &known) {
@@ -124,16 +124,27 @@ func AsFault(err error) error {
 	if Away(err) {
 		return fault.Wrap(fault.Unavailable, err, "fault.database_away")
 	}
+	if unstorable(err) {
+		return fault.Wrap(fault.Invalid, err, "fault.unstorable")
+	}
 	return err
 }
 
-// Away reports whether an error means that the database cannot be reached now: asking again later helps.
+// unstorable reports whether an error means that a text has characters that PostgreSQL cannot
+// hold: zeros, or bytes that are no UTF-8.
+func unstorable(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && (pg.Code == "22021" || pg.Code == "22P05")
+}
+
+// Away reports whether an error means that the database cannot be reached now, or did not answer in
+// the time that it was given: asking again later helps.
 func Away(err error) bool {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return false
 	}
 	var connect *pgconn.ConnectError
-	if errors.As(err, &connect) {
+	if errors.As(err, &connect) || errors.Is(err, context.DeadlineExceeded) {
 		return true
 	}
 	var pg *pgconn.PgError

@@ -157,3 +157,20 @@ func TestADatabaseThatIsAwayIsUnavailable(t *testing.T) {
 		t.Errorf("got %q of %v, want unavailable", got, err)
 	}
 }
+
+// TestTextThatCannotBeStored is told to whoever sent it, as no fault of ours.
+func TestTextThatCannotBeStored(t *testing.T) {
+	t.Parallel()
+	pool := storetest.Pool(t)
+	for name, ask := range map[string]struct{ query, text string }{
+		"a zero":             {"select $1::text", "a\x00b"},
+		"no UTF-8":           {"select $1::text", "a\xffb"},
+		"a zero within JSON": {"select $1::jsonb", `{"a": "\u0000"}`},
+	} {
+		var got any
+		err := store.AsFault(pool.QueryRow(t.Context(), ask.query, ask.text).Scan(&got))
+		if !fault.Is(err, fault.Invalid) {
+			t.Errorf("%s: got %v, %v", name, got, err)
+		}
+	}
+}

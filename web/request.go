@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"crypto/rand"
 	"net"
 	"net/http"
@@ -60,11 +61,12 @@ func trusted(host string, proxies []netip.Prefix) bool {
 	return false
 }
 
-// bounds limit a request whose answer is soon made: the size of its body, and how long reading it
-// and writing the answer may take.
+// bounds limit a request whose answer is soon made: the size of its body, and how long reading it,
+// making the answer and writing it may take. What is not made in time is answered as a database
+// that is away: one that is frozen takes questions and never answers.
 type bounds struct {
-	body        int64
-	read, write time.Duration
+	body                int64
+	read, answer, write time.Duration
 }
 
 // bounded holds requests to their bounds.
@@ -72,7 +74,9 @@ func bounded(b bounds, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		setDeadlines(w, time.Now().Add(b.read), time.Now().Add(b.write))
 		r.Body = http.MaxBytesReader(w, r.Body, b.body)
-		next.ServeHTTP(w, r)
+		ctx, cancel := context.WithTimeout(r.Context(), b.answer)
+		defer cancel()
+		next.ServeHTTP(w, r.WithContext(ctx))
 	})
 }
 

@@ -41,12 +41,14 @@ type Deps struct {
 	Metrics prometheus.Registerer
 	// Proxies are the networks whose X-Forwarded-For is believed.
 	Proxies []netip.Prefix
+	// Patience is how long a page or an answer of the API may take to be made; zero is 20 seconds.
+	Patience time.Duration
 }
 
 // Bounds of requests that are answered at once. A form holds a template's parameters at most.
 var (
-	pageBounds = bounds{body: 1 << 20, read: 30 * time.Second, write: time.Minute}
-	apiBounds  = bounds{body: 4 << 20, read: 30 * time.Second, write: time.Minute}
+	pageBounds = bounds{body: 1 << 20, read: 30 * time.Second, answer: 20 * time.Second, write: time.Minute}
+	apiBounds  = bounds{body: 4 << 20, read: 30 * time.Second, answer: 20 * time.Second, write: time.Minute}
 )
 
 // reportBody bounds what an agent may send at once.
@@ -64,6 +66,10 @@ func New(d Deps) (http.Handler, error) {
 		Deps: d,
 		edge: &respond.Edge{Log: d.Log, Frame: d.Console.Frame},
 		gate: &gate{fleet: d.Fleet, sessions: d.Sessions, console: d.Console},
+	}
+	pageBounds, apiBounds := pageBounds, apiBounds
+	if d.Patience > 0 {
+		pageBounds.answer, apiBounds.answer = d.Patience, d.Patience
 	}
 	m := newMetrics(d.Metrics)
 	mux := s.browser()

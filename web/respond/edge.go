@@ -86,8 +86,9 @@ func (e *Edge) log(r *http.Request, err error) {
 		"method", r.Method, "path", r.URL.Path, "status", Status(err), "error", err)
 }
 
-// tell answers with what went wrong.
+// tell answers with what went wrong, also when that is that the time for the answer is over.
 func (e *Edge) tell(w http.ResponseWriter, r *http.Request, err error) {
+	r = r.WithContext(context.WithoutCancel(r.Context()))
 	failure := layout.Failure{
 		Status: Status(err), Kind: string(fault.KindOf(err)), Message: Message(err),
 		RequestID: OriginOf(r.Context()).RequestID,

@@ -1,0 +1,87 @@
+package storetest
+
+import (
+	"context"
+	"io"
+	"net"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"commander/store"
+)
+
+// Relay stands between a store and its database. While it is frozen the database takes
+// connections and questions and answers nothing, as a server that was stopped or cut off does.
+type Relay struct {
+	mu     sync.Mutex    // protects frozen
+	frozen chan struct{} // closed while nothing is frozen
+}
+
+// Through opens a store over the same database as another, by way of a relay.
+func Through(t testing.TB, direct *store.Store) (*store.Store, *Relay) {
+	t.Helper()
+	r := &Relay{frozen: make(chan struct{})}
+	close(r.frozen)
+	config, err := pgxpool.ParseConfig(direct.Pool.Config().ConnString())
+	if err != nil {
+		t.Fatalf("read the address of the database: %v", err)
+	}
+	config.ConnConfig.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+		server, err := new(net.Dialer).DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		near, far := net.Pipe()
+		go r.copy(far, server)
+		go r.copy(server, far)
+		return near, nil
+	}
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	if err != nil {
+		t.Fatalf("open the database: %v", err)
+	}
+	t.Cleanup(func() {
+		r.Thaw()
+		pool.Close()
+	})
+	return &store.Store{Queries: store.New(pool), Pool: pool, Keys: direct.Keys}, r
+}
+
+// Freeze lets nothing more pass until Thaw.
+func (r *Relay) Freeze() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.frozen = make(chan struct{})
+}
+
+// Thaw lets pass what was held up, and what follows.
+func (r *Relay) Thaw() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	select {
+	case <-r.frozen:
+	default:
+		close(r.frozen)
+	}
+}
+
+func (r *Relay) copy(to, from net.Conn) {
+	defer func() { _ = to.Close() }()
+	_, _ = io.Copy(passing{to, r}, from) // ends with the connection
+}
+
+// passing writes when the relay is not frozen.
+type passing struct {
+	io.Writer
+	relay *Relay
+}
+
+func (p passing) Write(b []byte) (int, error) {
+	p.relay.mu.Lock()
+	wait := p.relay.frozen
+	p.relay.mu.Unlock()
+	<-wait
+	return p.Writer.Write(b)
+}
