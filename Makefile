@@ -56,10 +56,12 @@ test/short: assets ## run the tests that need no database and no cluster
 test-deps: ## install on Debian what the tests need: C compiler, Chromium, Docker, PostgreSQL
 	.ci/install
 
-generate: .cache/bin/sqlc ## make generated code anew: pages, queries, protocols
+generate: .cache/bin/sqlc ## make generated code anew: pages, queries, protocols, kinds
 	go tool -modfile=tools.mod templ generate
 	.cache/bin/sqlc generate
 	sh agents/dhctl/dhctlpb/generate.sh
+	sh agents/node/api/generate.sh
+	sh agents/dvp/api/virtualization/generate.sh
 	go generate ./store/...
 
 # sqlc has a C library inside and a slower replacement for it; the replacement builds everywhere.
@@ -68,7 +70,7 @@ generate: .cache/bin/sqlc ## make generated code anew: pages, queries, protocols
 
 verify: generate ## check that generated code is what its sources say, and the formatting
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }
-	git diff --exit-code -- '*_templ.go' '*.sql.go' '*_gen.go' '*_gen.txt' '*.pb.go'
+	git diff --exit-code -- '*_templ.go' '*.sql.go' '*_gen.go' '*_gen.txt' '*.pb.go' 'agents/*/crds/*.yaml'
 
 lint: ## run the linters of .golangci.yaml
 	go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.8.0 run

@@ -69,7 +69,13 @@ func (m *machine) migration(ctx context.Context) error {
 
 // beginMove makes the pod that the machine moves into.
 func (m *machine) beginMove(ctx context.Context, op *operation) error {
-	source := m.active()
+	source, name := m.active(), launcherName(m.vm)+"-"+short(op.UID)
+	if source.Name == name { // it has moved; what says so was not written or not seen yet
+		m.after = append(m.after, func(ctx context.Context) error {
+			return m.finish(ctx, op, v1alpha2.OperationPhaseCompleted, v1alpha2.OperationCompletedReason, "")
+		})
+		return nil
+	}
 	var want map[string]string
 	if op.Spec.Migrate != nil {
 		want = op.Spec.Migrate.NodeSelector
@@ -84,7 +90,7 @@ func (m *machine) beginMove(ctx context.Context, op *operation) error {
 		})
 		return nil
 	}
-	target, err := m.launcher(launcherName(m.vm)+"-"+short(op.UID), node)
+	target, err := m.launcher(name, node)
 	if err != nil {
 		return err
 	}

@@ -23,6 +23,7 @@ func (m *machine) power(ctx context.Context) error {
 	switch {
 	case !pod.DeletionTimestamp.IsZero():
 		m.stopping(pod)
+		return nil
 	case m.vm.Spec.RunPolicy == v1alpha2.AlwaysOff:
 		status.Phase = v1alpha2.MachineStopping
 		m.after = append(m.after, func(ctx context.Context) error { return m.end(ctx, pod, intentStop) })
@@ -60,8 +61,10 @@ func (m *machine) afterLoss() v1alpha2.MachinePhase {
 func (m *machine) off(ctx context.Context) error {
 	status, policy := &m.vm.Status, m.vm.Spec.RunPolicy
 	switch {
-	case policy == v1alpha2.AlwaysOff, status.Phase == v1alpha2.MachineStopping:
+	case policy == v1alpha2.AlwaysOff:
 		status.Phase = v1alpha2.MachineStopped
+	case status.Phase == v1alpha2.MachineStopping: // somebody else removed the pod
+		status.Phase = m.afterStop(meta.FindStatusCondition(status.Conditions, v1alpha2.VMRunning).Message)
 	case status.Phase == v1alpha2.MachineStopped:
 		if policy == v1alpha2.AlwaysOn {
 			status.Phase = v1alpha2.MachinePending
@@ -143,19 +146,25 @@ func (m *machine) runPod(ctx context.Context, pod *corev1.Pod) error {
 // stopping lets the guest shut down.
 func (m *machine) stopping(pod *corev1.Pod) {
 	m.vm.Status.Phase = v1alpha2.MachineStopping
+	intent := pod.Annotations[noteIntent]
+	m.set(v1alpha2.VMRunning, false, pick(intent == "", v1alpha2.VMPodTerminating, v1alpha2.VMNotRunning), intent)
 	if left := m.timers.left(m.vm.UID, "stop", m.stopTime()); left > 0 {
 		m.wait(again(left))
 		return
 	}
-	switch pod.Annotations[noteIntent] {
-	case intentStop:
-		m.vm.Status.Phase = v1alpha2.MachineStopped
-	case intentRestart:
-		m.vm.Status.Phase = v1alpha2.MachinePending
-	default:
-		m.vm.Status.Phase = m.afterLoss()
-	}
+	m.vm.Status.Phase = m.afterStop(pod.Annotations[noteIntent])
 	m.after = append(m.after, func(ctx context.Context) error { return m.kill(ctx, pod) })
+}
+
+// afterStop is what follows when a pod that was asked to stop is gone.
+func (m *machine) afterStop(intent string) v1alpha2.MachinePhase {
+	switch intent {
+	case intentStop:
+		return v1alpha2.MachineStopped
+	case intentRestart:
+		return v1alpha2.MachinePending
+	}
+	return m.afterLoss()
 }
 
 func (m *machine) stopTime() time.Duration {

@@ -91,7 +91,9 @@ func TestMachineWaitsForItsClassAndDisk(t *testing.T) {
 			reason(vm.Status.Conditions, v1alpha2.VMBlockDevicesReady) == "False BlockDevicesNotReady"
 	})
 	d.Make(&v1alpha2.VirtualMachineClass{ObjectMeta: metav1.ObjectMeta{Name: vm.Spec.VirtualMachineClassName}, Spec: v1alpha2.ClassSpec{CPU: v1alpha2.ClassCPU{Type: "Host"}}})
-	Await(d, vm, "class ready", func(vm VM) bool { return reason(vm.Status.Conditions, v1alpha2.VMClassReady) == "True VirtualMachineClassReady" })
+	Await(d, vm, "class ready", func(vm VM) bool {
+		return reason(vm.Status.Conditions, v1alpha2.VMClassReady) == "True VirtualMachineClassReady"
+	})
 	d.Make(d.Disk("a", Late, "1Gi")) // which in turn waits for the machine
 	AwaitPhase(d, vm, v1alpha2.MachineRunning)
 }

@@ -76,7 +76,10 @@ func fail(op *operation, reason, message string) {
 // begin checks an operation and sends its signal.
 func (r operations) begin(ctx context.Context, op *operation, vm *v1alpha2.VirtualMachine) error {
 	kind, policy := op.Spec.Type, vm.Spec.RunPolicy
-	if _, signalled := op.Annotations[notePod]; signalled { // before a crash or a lost write
+	if _, signalled := op.Annotations[notePod]; signalled { // and then there was a crash or a conflict
+		if err := r.signal(ctx, op, vm); err != nil {
+			return err
+		}
 		inProgress(op)
 		return nil
 	}
@@ -136,13 +139,16 @@ func (r operations) signal(ctx context.Context, op *operation, vm *v1alpha2.Virt
 	if err != nil {
 		return err
 	}
-	mark := "none" // no pod was ended
-	if len(pods) > 0 {
-		mark = string(pods[0].UID)
+	if _, again := op.Annotations[notePod]; !again {
+		mark := "none" // no pod was ended
+		if len(pods) > 0 {
+			mark = string(pods[0].UID)
+		}
+		if err := r.note(ctx, op, mark); err != nil {
+			return err
+		}
 	}
-	if err := r.note(ctx, op, mark); err != nil {
-		return err
-	}
+	pods = slices.DeleteFunc(pods, func(p corev1.Pod) bool { return string(p.UID) != op.Annotations[notePod] })
 	switch kind := op.Spec.Type; {
 	case kind == v1alpha2.OperationStart && vm.Status.Phase == v1alpha2.MachineStopped:
 		return r.turn(ctx, vm, v1alpha2.MachinePending)
@@ -152,7 +158,7 @@ func (r operations) signal(ctx context.Context, op *operation, vm *v1alpha2.Virt
 				return err
 			}
 		}
-	case kind == v1alpha2.OperationStop && len(pods) == 0:
+	case kind == v1alpha2.OperationStop && op.Annotations[notePod] == "none":
 		return r.turn(ctx, vm, v1alpha2.MachineStopped)
 	case kind == v1alpha2.OperationStop, kind == v1alpha2.OperationRestart:
 		for i := range pods {

@@ -56,4 +56,3 @@ func whichever[T client.Object](w *world, list client.ObjectList, related func(c
 func request(o client.Object) reconcile.Request {
 	return reconcile.Request{NamespacedName: client.ObjectKeyFromObject(o)}
 }
-

@@ -3,12 +3,14 @@ package emulatortest
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/netip"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,6 +20,7 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"commander/agents/dvp/api/virtualization/v1alpha2"
 	"commander/agents/dvp/emulator"
@@ -78,6 +81,7 @@ func Start(t testing.TB) *DVP {
 
 func launch(t testing.TB, config *rest.Config) {
 	t.Helper()
+	log.SetLogger(logr.Discard()) // what the library says about itself is no part of a test
 	o := emulator.Defaults()
 	o.Config, o.MachineRanges = config, []netip.Prefix{netip.MustParsePrefix("10.66.0.0/16")}
 	o.LeaseRetention, o.EvictionDelay = 2*time.Second, 200*time.Millisecond
@@ -161,10 +165,20 @@ func Await[T client.Object](d *DVP, o T, what string, so func(T) bool) T {
 		}
 		select {
 		case <-ctx.Done():
-			d.t.Fatalf("waited in vain for %s: %s; got %v, %+v", o.GetName(), what, err, o)
+			d.t.Fatalf("waited in vain for %s: %s; got %v, %s", o.GetName(), what, err, brief(o))
 		case <-tick.C:
 		}
 	}
+}
+
+// brief is an object without what no test is about.
+func brief(o client.Object) string {
+	o.SetManagedFields(nil)
+	text, err := json.Marshal(o)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
 }
 
 // AwaitGone waits until an object does not exist.

@@ -21,9 +21,10 @@ const (
 	VMProvisioningReady    = "ProvisioningReady"
 	VMProvisioningNotReady = "ProvisioningNotReady"
 
-	VMRunning       = "Running"
-	VMNotRunning    = "NotRunning"
-	VMPodNotStarted = "PodNotStarted"
+	VMRunning        = "Running"
+	VMNotRunning     = "NotRunning"
+	VMPodNotStarted  = "PodNotStarted"
+	VMPodTerminating = "PodTerminating"
 
 	VMMigrating           = "Migrating"
 	VMMigratingPending    = "Pending"
