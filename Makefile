@@ -61,6 +61,7 @@ generate: .cache/bin/sqlc ## make generated code anew: pages, queries, protocols
 	.cache/bin/sqlc generate
 	sh agents/dhctl/dhctlpb/generate.sh
 	sh agents/node/api/generate.sh
+	sh agents/node/fencing/fencingpb/generate.sh
 	sh agents/dvp/api/virtualization/generate.sh
 	go generate ./store/...
 
