@@ -45,17 +45,16 @@ func (s Schema) Check(values, saved map[string]any) (clean map[string]any, probl
 			given = false
 		}
 		if !given {
-			switch {
-			case f.Default != nil:
-				value = f.Default
-			case f.Optional:
-				continue
-			case f.Type == Boolean:
-				value = false
-			default:
+			var asked bool
+			if value, asked = f.Absent(); asked {
 				problems[f.Key] = fault.Message{Key: "parameter.required"}
+			}
+			if value == nil {
 				continue
 			}
+		}
+		if f.Secret() && f.List() {
+			value = unmask(value, old)
 		}
 		checked, problem := f.check(value)
 		if problem != nil {
@@ -63,7 +62,7 @@ func (s Schema) Check(values, saved map[string]any) (clean map[string]any, probl
 			clean[f.Key] = value
 			continue
 		}
-		if f.Immutable && had && !empty(old) && !same(old, checked) {
+		if f.Immutable && had && !empty(old) && !sameChoice(old, checked) {
 			problems[f.Key] = fault.Message{Key: "parameter.immutable", Args: []any{Text(f.shown(old))}}
 		}
 		clean[f.Key] = checked
@@ -71,17 +70,60 @@ func (s Schema) Check(values, saved map[string]any) (clean map[string]any, probl
 	return clean, problems
 }
 
-func (f *Field) shown(value any) any {
-	if f.Secret() {
-		return Mask
+// Absent is the value that templates get when there is none, nil for no value at all. asked is true
+// when there must be one.
+func (f *Field) Absent() (value any, asked bool) {
+	switch {
+	case f.Default != nil:
+		return f.Default, false
+	case f.Optional, f.Autoselect: // the inventory picks
+		return nil, false
+	case f.Type == Boolean && !f.List():
+		return false, false
 	}
-	return value
+	return nil, true
 }
 
-func empty(value any) bool {
-	text, isText := value.(string)
-	return value == nil || isText && text == ""
+// Shown is what people see of a value: masks in place of a secret.
+func (f *Field) Shown(value any) any {
+	if empty(value) {
+		return value
+	}
+	return f.shown(value)
 }
+
+func (f *Field) shown(value any) any {
+	if !f.Secret() {
+		return value
+	}
+	list, is := value.([]any)
+	if !is || !f.List() {
+		return Mask
+	}
+	masks := make([]any, len(list))
+	for i := range masks {
+		masks[i] = Mask
+	}
+	return masks
+}
+
+// Empty reports whether a value is as good as none: nothing, an empty text or an empty list.
+func Empty(value any) bool { return empty(value) }
+
+func empty(value any) bool {
+	switch v := value.(type) {
+	case nil:
+		return true
+	case string:
+		return v == ""
+	case []any:
+		return len(v) == 0
+	}
+	return false
+}
+
+// Same reports whether two values are equal as JSON.
+func Same(a, b any) bool { return same(a, b) }
 
 func same(a, b any) bool {
 	x, errX := json.Marshal(a)
@@ -89,8 +131,22 @@ func same(a, b any) bool {
 	return errX == nil && errY == nil && string(x) == string(y)
 }
 
-// check holds one value that is there to the rules of the field.
+// Valid holds a value that is there to the rules of the field: whether there is such a record is
+// the inventory's to say. It returns the value in the form that templates get.
+func (f *Field) Valid(value any) (any, *fault.Message) { return f.check(value) }
+
 func (f *Field) check(value any) (any, *fault.Message) {
+	if f.List() {
+		return f.checkList(value)
+	}
+	return f.checkOne(value)
+}
+
+// checkOne holds a value, or one of a list, to the rules of the field.
+func (f *Field) checkOne(value any) (any, *fault.Message) {
+	if f.Catalog != "" {
+		return checkRecord(value)
+	}
 	if len(f.Select) > 0 {
 		for _, c := range f.Select {
 			if same(c.Value, value) {

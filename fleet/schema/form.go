@@ -7,14 +7,17 @@ import (
 
 // FromForm turns what a person typed into values. typed gives the text of a control by the key of
 // its field; a text that is no number stays a text, so that Check can say what is wrong with it.
-// A checkbox that is off sends nothing, and neither does a control that is not in the form: on
-// tells them apart.
+// A list has one value a line. A checkbox that is off and a list without a choice send nothing, and
+// neither does a control that is not in the form: on tells them apart.
 func (s Schema) FromForm(typed func(key string) (text string, given bool), on func(key string) bool) map[string]any {
 	values := map[string]any{}
 	for _, f := range s.Fields() {
 		text, given := typed(f.Key)
 		if !given {
-			if f.Type == Boolean && on(f.Key) {
+			switch {
+			case f.List() && on(f.Key):
+				values[f.Key] = []any{}
+			case f.Type == Boolean && !f.List() && on(f.Key):
 				values[f.Key] = false
 			}
 			continue
@@ -25,6 +28,25 @@ func (s Schema) FromForm(typed func(key string) (text string, given bool), on fu
 }
 
 func (f *Field) fromText(text string) any {
+	if !f.List() {
+		return f.oneFromText(text)
+	}
+	values := []any{}
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			values = append(values, f.oneFromText(line))
+		}
+	}
+	return values
+}
+
+func (f *Field) oneFromText(text string) any {
+	if f.Catalog != "" {
+		if text = strings.TrimSpace(text); text == "" {
+			return nil
+		}
+		return map[string]any{RecordID: text}
+	}
 	if len(f.Select) > 0 {
 		if i, err := strconv.Atoi(text); err == nil && i >= 0 && i < len(f.Select) {
 			return f.Select[i].Value
@@ -45,8 +67,23 @@ func (f *Field) fromText(text string) any {
 
 // Typed is how a value looks in the form: what a person would have typed to give it.
 func (f *Field) Typed(value any) string {
+	list, isList := value.([]any)
+	if !isList || !f.List() {
+		return f.typedOne(value)
+	}
+	lines := make([]string, len(list))
+	for i, one := range list {
+		lines[i] = f.typedOne(one)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (f *Field) typedOne(value any) string {
 	if value == nil {
 		return ""
+	}
+	if id, is := recordID(value); is && f.Catalog != "" {
+		return id
 	}
 	for i, c := range f.Select {
 		if same(c.Value, value) {
@@ -67,7 +104,7 @@ func (s Schema) Masked(values map[string]any) map[string]any {
 	}
 	for _, f := range s.Fields() {
 		if f.Secret() && !empty(masked[f.Key]) {
-			masked[f.Key] = Mask
+			masked[f.Key] = f.shown(masked[f.Key])
 		}
 	}
 	return masked

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
-	"slices"
 )
 
 // Schema is the ordered list of blocks.
@@ -47,6 +46,18 @@ type Field struct {
 	Min         *float64 `json:"min,omitempty"`
 	Max         *float64 `json:"max,omitempty"`
 	Pattern     string   `json:"pattern,omitempty"`
+	// Catalog is the slug of the catalog whose records are the values.
+	Catalog string `json:"catalog,omitempty"`
+	// MinItems and MaxItems come together and make the value a list.
+	MinItems *int `json:"minItems,omitempty"`
+	MaxItems *int `json:"maxItems,omitempty"`
+	// Autoselect has the product pick free records where nobody chose.
+	Autoselect bool `json:"autoselect,omitempty"`
+	// Identifier says in the schema of a catalog whether the field is part of a record's label;
+	// nil leaves it to the other fields.
+	Identifier *bool `json:"identifier,omitempty"`
+	// Unique values are had by one record of the catalog, or by one cluster of the workspace.
+	Unique bool `json:"unique,omitempty"`
 
 	pattern *regexp.Regexp
 }
@@ -56,6 +67,13 @@ type Choice struct {
 	Text  string `json:"text"`
 	Value any    `json:"value"`
 }
+
+// RecordID is the key of a record's id among its values in parameters. Its odd name leaves every
+// other name to the fields of catalogs.
+const RecordID = "x-commander-record-id"
+
+// List reports whether the value is a list: several choices, several records or several lines.
+func (f *Field) List() bool { return f.MinItems != nil && f.MaxItems != nil }
 
 // Secret reports whether values of the field are sealed and masked.
 func (f *Field) Secret() bool { return f.Format == Password }
@@ -68,7 +86,7 @@ func (b Block) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]string{"header": b.Header})
 }
 
-// Parse reads a schema from JSON and tells what is wrong with it.
+// Parse reads a schema from JSON. What is wrong with a block is told by a BlockError.
 func Parse(body []byte) (Schema, error) {
 	var raw []map[string]json.RawMessage
 	if err := json.Unmarshal(body, &raw); err != nil {
@@ -76,89 +94,21 @@ func Parse(body []byte) (Schema, error) {
 	}
 	s := make(Schema, 0, len(raw))
 	seen := map[string]bool{}
-	for i, properties := range raw {
-		block, err := parseBlock(properties)
-		if err != nil {
-			return nil, fmt.Errorf("read block %d of the parameter schema: %w", i+1, err)
-		}
+	for i, given := range raw {
+		block, problem := parseBlock(given)
 		if f := block.Field; f != nil {
 			if seen[f.Key] {
-				return nil, fmt.Errorf("read block %d of the parameter schema: the key %q is used twice", i+1, f.Key)
+				problem = wrong("key", "the key %q is used twice", f.Key)
 			}
 			seen[f.Key] = true
+		}
+		if problem != nil {
+			problem.Block = i + 1
+			return nil, problem
 		}
 		s = append(s, block)
 	}
 	return s, nil
-}
-
-var known = []string{
-	"key", "type", "title", "description", "default", "format", "span", "optional", "immutable", "hidden",
-	"enum", "select", "minLength", "maxLength", "min", "max", "pattern",
-}
-
-func parseBlock(properties map[string]json.RawMessage) (Block, error) {
-	if header, is := properties["header"]; is {
-		if len(properties) > 1 {
-			return Block{}, fmt.Errorf("a header has no other properties")
-		}
-		var text string
-		if err := json.Unmarshal(header, &text); err != nil || text == "" {
-			return Block{}, fmt.Errorf("a header is a text that is not empty")
-		}
-		return Block{Header: text}, nil
-	}
-	for name := range properties {
-		if !slices.Contains(known, name) {
-			return Block{}, fmt.Errorf("the property %q is not known", name)
-		}
-	}
-	body, err := json.Marshal(properties)
-	if err != nil {
-		return Block{}, err
-	}
-	f := &Field{}
-	if err := json.Unmarshal(body, f); err != nil {
-		return Block{}, fmt.Errorf("read the field: %w", err)
-	}
-	return Block{Field: f}, f.prepare()
-}
-
-var keyPattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-
-// prepare checks what the properties of a field mean together.
-func (f *Field) prepare() error {
-	switch {
-	case !keyPattern.MatchString(f.Key):
-		return fmt.Errorf("the key %q must be a name that templates can use: letters, digits and _, not beginning with a digit", f.Key)
-	case f.Title == "":
-		return fmt.Errorf("the field %q needs a title", f.Key)
-	case len(f.Select) > 0 && f.Type != "":
-		return fmt.Errorf("the field %q has a select and so no type", f.Key)
-	case len(f.Select) == 0 && !slices.Contains([]string{String, Number, Boolean}, f.Type):
-		return fmt.Errorf("the type of the field %q must be string, number or boolean", f.Key)
-	case f.Span < 0 || f.Span > 4:
-		return fmt.Errorf("the span of the field %q must be from 1 to 4", f.Key)
-	case f.Format != "" && f.Type != String:
-		return fmt.Errorf("the field %q has a format, which only strings have", f.Key)
-	case f.Format != "" && f.Format != Password && formats[f.Format] == nil:
-		return fmt.Errorf("the format %q of the field %q is not known", f.Format, f.Key)
-	}
-	if f.Span == 0 {
-		f.Span = 1
-	}
-	if f.Pattern != "" {
-		var err error
-		if f.pattern, err = regexp.Compile(f.Pattern); err != nil {
-			return fmt.Errorf("the pattern of the field %q: %w", f.Key, err)
-		}
-	}
-	if f.Default != nil {
-		if _, problem := f.check(f.Default); problem != nil {
-			return fmt.Errorf("the default of the field %q breaks its own rules (%s)", f.Key, problem.Key)
-		}
-	}
-	return nil
 }
 
 // Fields lists the fields in order.
