@@ -8,7 +8,7 @@ import (
 
 var (
 	templateLine = regexp.MustCompile(`^template: [^:]*:(\d+)(?::\d+)?: (.*)$`)
-	yamlLine     = regexp.MustCompile(`^yaml: line (\d+): (.*)$`)
+	yamlLine     = regexp.MustCompile(`^yaml: (?:unmarshal errors: *)?line (\d+): (.*)$`)
 )
 
 // templateProblem keeps the line and the reason of a text/template error and drops the rest,

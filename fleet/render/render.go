@@ -74,6 +74,11 @@ func Normalise(text string) (string, error) {
 		if root := document.Content[0]; root.Kind != yaml.MappingNode {
 			return "", &Problem{Kind: "yaml", Line: root.Line, Text: "a document must be a mapping of keys to values"}
 		}
+		// The form alone allows what has no meaning: a key twice, aliases that grow beyond measure.
+		var meaning any
+		if err := document.Decode(&meaning); err != nil {
+			return "", yamlProblem(err)
+		}
 		if out.Len() > 0 {
 			out.WriteString("---\n")
 		}
