@@ -1,15 +1,14 @@
 package fleet
 
 import (
-	"bytes"
 	"context"
 	"embed"
 	"encoding/json"
 	"fmt"
 	"io/fs"
 	"path"
+	"reflect"
 	"slices"
-	"strings"
 
 	"sigs.k8s.io/yaml"
 
@@ -44,24 +43,25 @@ func readPreset(key string) (preset, error) {
 	if err := yaml.UnmarshalStrict([]byte(read("template.yaml")), &head); err != nil {
 		return preset{}, fmt.Errorf("read preset %s: %w", key, err)
 	}
-	params, err := yaml.YAMLToJSON([]byte(read("parameters.yaml")))
-	if err != nil {
-		return preset{}, fmt.Errorf("read the parameters of preset %s: %w", key, err)
-	}
 	for i, group := range head.Groups {
 		head.Groups[i].Template = read(path.Join("groups", group.Name+".yaml"))
 	}
-	return preset{key: key, name: head.Name, comment: head.Comment, body: TemplateVersionBody{
-		Params:                params,
+	body := TemplateVersionBody{
+		ParamsText:            read("parameters.yaml"),
 		ClusterConfiguration:  read("cluster_configuration.yaml"),
 		ProviderConfiguration: read("provider_configuration.yaml"),
 		InitConfiguration:     read("init_configuration.yaml"),
 		ResourceGroups:        head.Groups,
-	}}, nil
+	}.prepared()
+	if _, problems := checkBody(body); len(problems) > 0 {
+		return preset{}, fmt.Errorf("read preset %s: %w", key, refused(problems))
+	}
+	return preset{key: key, name: head.Name, comment: head.Comment, body: body}, nil
 }
 
 // EnsurePresets gives every workspace the shipped templates, and a new version to those whose
-// shipped content changed. One that was archived or edited by a person is left alone.
+// shipped content changed. One that was archived is left alone, and so is one that a person has
+// edited or chosen the version of: it is no longer immutable.
 func (f *Fleet) EnsurePresets(ctx context.Context) error {
 	folders, err := fs.ReadDir(presets, "presets")
 	if err != nil {
@@ -98,15 +98,19 @@ func (f *Fleet) ensurePreset(ctx context.Context, workspace store.Workspace, shi
 			}
 		case err != nil:
 			return err
-		case template.ArchivedAt != nil:
-			return nil
 		default:
+			// Somebody may be saving right now, or another process bring the same version.
+			if template, err = tx.TemplateForUpdate(ctx, template.ID); err != nil {
+				return err
+			}
+			if template.ArchivedAt != nil || !template.Immutable {
+				return nil
+			}
 			versions, err := tx.TemplateVersions(ctx, template.ID)
 			if err != nil {
 				return err
 			}
-			edited := slices.ContainsFunc(versions, func(v store.ClusterTemplateVersion) bool { return v.CreatedBy != System.Name })
-			if edited || (len(versions) > 0 && sameBody(versions[0], shipped.body)) {
+			if len(versions) > 0 && sameBody(versions[0], shipped.body) {
 				return nil
 			}
 		}
@@ -119,13 +123,10 @@ func (f *Fleet) ensurePreset(ctx context.Context, workspace store.Workspace, shi
 	return err
 }
 
+// sameBody compares what a version does with what is shipped: a comment in the text of the
+// parameters is no reason for a new version.
 func sameBody(v store.ClusterTemplateVersion, body TemplateVersionBody) bool {
-	groups, errA := json.Marshal(v.ResourceGroups)
-	shipped, errB := json.Marshal(body.ResourceGroups)
-	if len(v.ResourceGroups) == 0 && len(body.ResourceGroups) == 0 {
-		groups, shipped = nil, nil
-	}
-	return errA == nil && errB == nil && bytes.Equal(groups, shipped) && sameJSON(v.Params, body.Params) &&
+	return slices.Equal(v.ResourceGroups, body.ResourceGroups) && sameJSON(v.Params, body.Params) &&
 		v.ClusterConfiguration == body.ClusterConfiguration && v.ProviderConfiguration == body.ProviderConfiguration &&
 		v.InitConfiguration == body.InitConfiguration
 }
@@ -133,10 +134,5 @@ func sameBody(v store.ClusterTemplateVersion, body TemplateVersionBody) bool {
 // sameJSON compares meaning: PostgreSQL gives jsonb back in another order and spacing.
 func sameJSON(a, b []byte) bool {
 	var x, y any
-	if json.Unmarshal(a, &x) != nil || json.Unmarshal(b, &y) != nil {
-		return false
-	}
-	p, errX := json.Marshal(x)
-	q, errY := json.Marshal(y)
-	return errX == nil && errY == nil && strings.Compare(string(p), string(q)) == 0
+	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && reflect.DeepEqual(x, y)
 }

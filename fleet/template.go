@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/google/uuid"
@@ -41,10 +40,20 @@ func unknownVersion(err error) error {
 // usableVersion reads a version that clusters may be made from.
 func (f *Fleet) usableVersion(ctx context.Context, workspaceID, versionID uuid.UUID) (store.ClusterTemplateVersion, error) {
 	version, err := f.version(ctx, workspaceID, versionID)
-	if err == nil && !version.Available {
-		err = fault.Fields(map[string]fault.Message{VersionField: {Key: "template.version.unavailable"}})
+	if err != nil {
+		return version, err
 	}
-	return version, err
+	if !version.Available {
+		return version, fault.Fields(map[string]fault.Message{VersionField: {Key: "template.version.unavailable"}})
+	}
+	template, err := f.Store.Template(ctx, version.TemplateID)
+	if err != nil {
+		return version, unknownVersion(err)
+	}
+	if template.ArchivedAt != nil {
+		return version, fault.Fields(map[string]fault.Message{VersionField: {Key: "template.version.archived"}})
+	}
+	return version, nil
 }
 
 // versionFor reads the version that a cluster is to have: the one that it has may be used on,
@@ -95,32 +104,16 @@ func (f *Fleet) TemplateVersion(ctx context.Context, actor Actor, workspaceID, i
 	return template, version, parameters, err
 }
 
-// TemplateVersionBody is what a version is made of.
-type TemplateVersionBody struct {
-	Comment               string
-	Params                json.RawMessage
-	ClusterConfiguration  string
-	ProviderConfiguration string
-	InitConfiguration     string
-	ResourceGroups        store.ResourceGroups
-}
-
-// addVersion gives a template its next version and makes it current.
+// addVersion gives a template its next version and makes it current. The body is prepared and
+// was checked.
 func (f *Fleet) addVersion(ctx context.Context, tx *store.Tx, actor Actor, templateID uuid.UUID, body TemplateVersionBody) (store.ClusterTemplateVersion, error) {
-	if _, err := schema.Parse(body.Params); err != nil {
-		return store.ClusterTemplateVersion{}, fault.Wrap(fault.Invalid, err, "template.schema", err.Error())
-	}
 	if _, err := tx.TemplateForUpdate(ctx, templateID); err != nil {
 		return store.ClusterTemplateVersion{}, err
 	}
-	groups := body.ResourceGroups
-	if groups == nil {
-		groups = store.ResourceGroups{}
-	}
 	version, err := tx.InsertTemplateVersion(ctx, store.InsertTemplateVersionParams{
-		TemplateID: templateID, Comment: body.Comment, Params: body.Params, ClusterConfiguration: body.ClusterConfiguration,
-		ProviderConfiguration: body.ProviderConfiguration, InitConfiguration: body.InitConfiguration,
-		ResourceGroups: groups, CreatedBy: actor.Name,
+		TemplateID: templateID, Comment: body.Comment, Params: body.Params, ParamsText: body.ParamsText,
+		ClusterConfiguration: body.ClusterConfiguration, ProviderConfiguration: body.ProviderConfiguration,
+		InitConfiguration: body.InitConfiguration, ResourceGroups: body.ResourceGroups, CreatedBy: actor.Name,
 	})
 	if err != nil {
 		return version, fmt.Errorf("write a version of template %s: %w", templateID, err)

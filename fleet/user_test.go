@@ -84,13 +84,16 @@ func TestPresetsAreUpgradedOnlyWhenNobodyTouchedThem(t *testing.T) {
 	if len(versions) != 2 || versions[0].Number != 2 {
 		t.Fatalf("got %d versions, want the upgrade as the second", len(versions))
 	}
-	if _, err := b.Store.Pool.Exec(t.Context(), "update cluster_template_versions set cluster_configuration = 'mine: 1', created_by = 'ada' where id = $1", versions[0].ID); err != nil {
+	body := fleet.BodyOf(versions[0])
+	body.ClusterConfiguration = "mine: 1"
+	template, _, _ = b.Template(t.Context(), b.Admin, template.ID)
+	if _, err := b.ChangeTemplate(t.Context(), b.Admin, template.ID, fleet.TemplateChange{Revision: template.CurrentRevision, Name: template.Name, Comment: template.Comment, Body: &body}); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.EnsurePresets(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, versions, _ = b.Template(t.Context(), b.Viewer, template.ID); len(versions) != 2 {
+	if _, versions, _ = b.Template(t.Context(), b.Viewer, template.ID); len(versions) != 3 {
 		t.Errorf("a template that a person edited was overwritten")
 	}
 }

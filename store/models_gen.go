@@ -180,6 +180,7 @@ type ClusterTemplate struct {
 	ChangedAt        time.Time
 	ArchivedAt       *time.Time
 	ArchiveNumber    *int
+	FormNonce        *uuid.UUID
 }
 
 type ClusterTemplateVersion struct {
@@ -195,6 +196,7 @@ type ClusterTemplateVersion struct {
 	ResourceGroups        ResourceGroups
 	CreatedBy             string
 	CreatedAt             time.Time
+	ParamsText            string
 }
 
 type ClusterView struct {

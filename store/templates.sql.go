@@ -12,27 +12,15 @@ import (
 	"github.com/google/uuid"
 )
 
-const insertTemplate = `-- name: InsertTemplate :one
-insert into cluster_templates (workspace_id, name, comment, preset, immutable)
-values ($1, $2, $3, $4, $5) returning id, workspace_id, name, comment, preset, immutable, current_version_id, current_revision, created_at, changed_at, archived_at, archive_number
+const archiveTemplate = `-- name: ArchiveTemplate :one
+update cluster_templates t
+set archived_at = now(), changed_at = now(), current_revision = current_revision + 1,
+    archive_number = 1 + (select coalesce(max(o.archive_number), 0) from cluster_templates o where o.workspace_id = t.workspace_id)
+where t.id = $1 returning id, workspace_id, name, comment, preset, immutable, current_version_id, current_revision, created_at, changed_at, archived_at, archive_number, form_nonce
 `
 
-type InsertTemplateParams struct {
-	WorkspaceID uuid.UUID
-	Name        string
-	Comment     string
-	Preset      string
-	Immutable   bool
-}
-
-func (q *Queries) InsertTemplate(ctx context.Context, arg InsertTemplateParams) (ClusterTemplate, error) {
-	row := q.db.QueryRow(ctx, insertTemplate,
-		arg.WorkspaceID,
-		arg.Name,
-		arg.Comment,
-		arg.Preset,
-		arg.Immutable,
-	)
+func (q *Queries) ArchiveTemplate(ctx context.Context, id uuid.UUID) (ClusterTemplate, error) {
+	row := q.db.QueryRow(ctx, archiveTemplate, id)
 	var i ClusterTemplate
 	err := row.Scan(
 		&i.ID,
@@ -47,23 +35,59 @@ func (q *Queries) InsertTemplate(ctx context.Context, arg InsertTemplateParams) 
 		&i.ChangedAt,
 		&i.ArchivedAt,
 		&i.ArchiveNumber,
+		&i.FormNonce,
 	)
 	return i, err
 }
 
-const insertTemplateVersion = `-- name: InsertTemplateVersion :one
-insert into cluster_template_versions
-    (template_id, number, comment, params, cluster_configuration, provider_configuration, init_configuration, resource_groups, created_by)
-select $1::uuid, coalesce(max(v.number), 0) + 1, $2, $3, $4,
-       $5, $6, $7, $8
-from cluster_template_versions v where v.template_id = $1::uuid
-returning id, template_id, number, comment, available, params, cluster_configuration, provider_configuration, init_configuration, resource_groups, created_by, created_at
+const clustersPerVersion = `-- name: ClustersPerVersion :many
+select v.id, count(c.id) as clusters
+from cluster_template_versions v
+left join clusters c on c.template_version_id = v.id and c.archived_at is null
+where v.template_id = $1
+group by v.id
 `
 
-type InsertTemplateVersionParams struct {
+type ClustersPerVersionRow struct {
+	ID       uuid.UUID
+	Clusters int64
+}
+
+// How many clusters that are still managed each version of a template has.
+func (q *Queries) ClustersPerVersion(ctx context.Context, templateID uuid.UUID) ([]ClustersPerVersionRow, error) {
+	rows, err := q.db.Query(ctx, clustersPerVersion, templateID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ClustersPerVersionRow{}
+	for rows.Next() {
+		var i ClustersPerVersionRow
+		if err := rows.Scan(&i.ID, &i.Clusters); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const importTemplateVersion = `-- name: ImportTemplateVersion :one
+insert into cluster_template_versions
+    (template_id, number, comment, available, params, params_text, cluster_configuration, provider_configuration, init_configuration, resource_groups, created_by)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+returning id, template_id, number, comment, available, params, cluster_configuration, provider_configuration, init_configuration, resource_groups, created_by, created_at, params_text
+`
+
+type ImportTemplateVersionParams struct {
 	TemplateID            uuid.UUID
+	Number                int
 	Comment               string
+	Available             bool
 	Params                json.RawMessage
+	ParamsText            string
 	ClusterConfiguration  string
 	ProviderConfiguration string
 	InitConfiguration     string
@@ -71,12 +95,15 @@ type InsertTemplateVersionParams struct {
 	CreatedBy             string
 }
 
-// The next version of a template. The template's row must be locked.
-func (q *Queries) InsertTemplateVersion(ctx context.Context, arg InsertTemplateVersionParams) (ClusterTemplateVersion, error) {
-	row := q.db.QueryRow(ctx, insertTemplateVersion,
+// A version that keeps its number from where it comes.
+func (q *Queries) ImportTemplateVersion(ctx context.Context, arg ImportTemplateVersionParams) (ClusterTemplateVersion, error) {
+	row := q.db.QueryRow(ctx, importTemplateVersion,
 		arg.TemplateID,
+		arg.Number,
 		arg.Comment,
+		arg.Available,
 		arg.Params,
+		arg.ParamsText,
 		arg.ClusterConfiguration,
 		arg.ProviderConfiguration,
 		arg.InitConfiguration,
@@ -97,12 +124,118 @@ func (q *Queries) InsertTemplateVersion(ctx context.Context, arg InsertTemplateV
 		&i.ResourceGroups,
 		&i.CreatedBy,
 		&i.CreatedAt,
+		&i.ParamsText,
 	)
 	return i, err
 }
 
+const insertTemplate = `-- name: InsertTemplate :one
+insert into cluster_templates (workspace_id, name, comment, preset, immutable, form_nonce)
+values ($1, $2, $3, $4, $5, $6) returning id, workspace_id, name, comment, preset, immutable, current_version_id, current_revision, created_at, changed_at, archived_at, archive_number, form_nonce
+`
+
+type InsertTemplateParams struct {
+	WorkspaceID uuid.UUID
+	Name        string
+	Comment     string
+	Preset      string
+	Immutable   bool
+	FormNonce   *uuid.UUID
+}
+
+func (q *Queries) InsertTemplate(ctx context.Context, arg InsertTemplateParams) (ClusterTemplate, error) {
+	row := q.db.QueryRow(ctx, insertTemplate,
+		arg.WorkspaceID,
+		arg.Name,
+		arg.Comment,
+		arg.Preset,
+		arg.Immutable,
+		arg.FormNonce,
+	)
+	var i ClusterTemplate
+	err := row.Scan(
+		&i.ID,
+		&i.WorkspaceID,
+		&i.Name,
+		&i.Comment,
+		&i.Preset,
+		&i.Immutable,
+		&i.CurrentVersionID,
+		&i.CurrentRevision,
+		&i.CreatedAt,
+		&i.ChangedAt,
+		&i.ArchivedAt,
+		&i.ArchiveNumber,
+		&i.FormNonce,
+	)
+	return i, err
+}
+
+const insertTemplateVersion = `-- name: InsertTemplateVersion :one
+insert into cluster_template_versions
+    (template_id, number, comment, params, params_text, cluster_configuration, provider_configuration, init_configuration, resource_groups, created_by)
+select $1::uuid, coalesce(max(v.number), 0) + 1, $2, $3, $4, $5,
+       $6, $7, $8, $9
+from cluster_template_versions v where v.template_id = $1::uuid
+returning id, template_id, number, comment, available, params, cluster_configuration, provider_configuration, init_configuration, resource_groups, created_by, created_at, params_text
+`
+
+type InsertTemplateVersionParams struct {
+	TemplateID            uuid.UUID
+	Comment               string
+	Params                json.RawMessage
+	ParamsText            string
+	ClusterConfiguration  string
+	ProviderConfiguration string
+	InitConfiguration     string
+	ResourceGroups        ResourceGroups
+	CreatedBy             string
+}
+
+// The next version of a template. The template's row must be locked.
+func (q *Queries) InsertTemplateVersion(ctx context.Context, arg InsertTemplateVersionParams) (ClusterTemplateVersion, error) {
+	row := q.db.QueryRow(ctx, insertTemplateVersion,
+		arg.TemplateID,
+		arg.Comment,
+		arg.Params,
+		arg.ParamsText,
+		arg.ClusterConfiguration,
+		arg.ProviderConfiguration,
+		arg.InitConfiguration,
+		arg.ResourceGroups,
+		arg.CreatedBy,
+	)
+	var i ClusterTemplateVersion
+	err := row.Scan(
+		&i.ID,
+		&i.TemplateID,
+		&i.Number,
+		&i.Comment,
+		&i.Available,
+		&i.Params,
+		&i.ClusterConfiguration,
+		&i.ProviderConfiguration,
+		&i.InitConfiguration,
+		&i.ResourceGroups,
+		&i.CreatedBy,
+		&i.CreatedAt,
+		&i.ParamsText,
+	)
+	return i, err
+}
+
+const lockWorkspace = `-- name: LockWorkspace :exec
+select 1 from workspaces where id = $1 for no key update
+`
+
+// One at a time from here on in this workspace, while its rows may still be referred to.
+func (q *Queries) LockWorkspace(ctx context.Context, id uuid.UUID) error {
+	_, err := q.db.Exec(ctx, lockWorkspace, id)
+	return err
+}
+
 const presetTemplate = `-- name: PresetTemplate :one
-select id, workspace_id, name, comment, preset, immutable, current_version_id, current_revision, created_at, changed_at, archived_at, archive_number from cluster_templates where workspace_id = $1 and preset = $2 order by created_at limit 1
+select id, workspace_id, name, comment, preset, immutable, current_version_id, current_revision, created_at, changed_at, archived_at, archive_number, form_nonce from cluster_templates where workspace_id = $1 and preset = $2 order by created_at limit 1
 `
 
 type PresetTemplateParams struct {
@@ -127,6 +260,34 @@ func (q *Queries) PresetTemplate(ctx context.Context, arg PresetTemplateParams) 
 		&i.ChangedAt,
 		&i.ArchivedAt,
 		&i.ArchiveNumber,
+		&i.FormNonce,
+	)
+	return i, err
+}
+
+const restoreTemplate = `-- name: RestoreTemplate :one
+update cluster_templates
+set archived_at = null, archive_number = null, changed_at = now(), current_revision = current_revision + 1
+where id = $1 returning id, workspace_id, name, comment, preset, immutable, current_version_id, current_revision, created_at, changed_at, archived_at, archive_number, form_nonce
+`
+
+func (q *Queries) RestoreTemplate(ctx context.Context, id uuid.UUID) (ClusterTemplate, error) {
+	row := q.db.QueryRow(ctx, restoreTemplate, id)
+	var i ClusterTemplate
+	err := row.Scan(
+		&i.ID,
+		&i.WorkspaceID,
+		&i.Name,
+		&i.Comment,
+		&i.Preset,
+		&i.Immutable,
+		&i.CurrentVersionID,
+		&i.CurrentRevision,
+		&i.CreatedAt,
+		&i.ChangedAt,
+		&i.ArchivedAt,
+		&i.ArchiveNumber,
+		&i.FormNonce,
 	)
 	return i, err
 }
@@ -147,8 +308,67 @@ func (q *Queries) SetCurrentTemplateVersion(ctx context.Context, arg SetCurrentT
 	return err
 }
 
+const setTemplate = `-- name: SetTemplate :one
+update cluster_templates
+set name = $2, comment = $3, current_revision = current_revision + 1, changed_at = now()
+where id = $1 returning id, workspace_id, name, comment, preset, immutable, current_version_id, current_revision, created_at, changed_at, archived_at, archive_number, form_nonce
+`
+
+type SetTemplateParams struct {
+	ID      uuid.UUID
+	Name    string
+	Comment string
+}
+
+func (q *Queries) SetTemplate(ctx context.Context, arg SetTemplateParams) (ClusterTemplate, error) {
+	row := q.db.QueryRow(ctx, setTemplate, arg.ID, arg.Name, arg.Comment)
+	var i ClusterTemplate
+	err := row.Scan(
+		&i.ID,
+		&i.WorkspaceID,
+		&i.Name,
+		&i.Comment,
+		&i.Preset,
+		&i.Immutable,
+		&i.CurrentVersionID,
+		&i.CurrentRevision,
+		&i.CreatedAt,
+		&i.ChangedAt,
+		&i.ArchivedAt,
+		&i.ArchiveNumber,
+		&i.FormNonce,
+	)
+	return i, err
+}
+
+const setTemplateVersion = `-- name: SetTemplateVersion :exec
+update cluster_template_versions set comment = $2, available = $3 where id = $1
+`
+
+type SetTemplateVersionParams struct {
+	ID        uuid.UUID
+	Comment   string
+	Available bool
+}
+
+// What may be said of a version after it was saved.
+func (q *Queries) SetTemplateVersion(ctx context.Context, arg SetTemplateVersionParams) error {
+	_, err := q.db.Exec(ctx, setTemplateVersion, arg.ID, arg.Comment, arg.Available)
+	return err
+}
+
+const takeTemplateOver = `-- name: TakeTemplateOver :exec
+update cluster_templates set immutable = false where id = $1
+`
+
+// From now on the product leaves the template to people.
+func (q *Queries) TakeTemplateOver(ctx context.Context, id uuid.UUID) error {
+	_, err := q.db.Exec(ctx, takeTemplateOver, id)
+	return err
+}
+
 const template = `-- name: Template :one
-select id, workspace_id, name, comment, preset, immutable, current_version_id, current_revision, created_at, changed_at, archived_at, archive_number from cluster_templates where id = $1
+select id, workspace_id, name, comment, preset, immutable, current_version_id, current_revision, created_at, changed_at, archived_at, archive_number, form_nonce from cluster_templates where id = $1
 `
 
 func (q *Queries) Template(ctx context.Context, id uuid.UUID) (ClusterTemplate, error) {
@@ -167,12 +387,13 @@ func (q *Queries) Template(ctx context.Context, id uuid.UUID) (ClusterTemplate, 
 		&i.ChangedAt,
 		&i.ArchivedAt,
 		&i.ArchiveNumber,
+		&i.FormNonce,
 	)
 	return i, err
 }
 
 const templateByName = `-- name: TemplateByName :one
-select id, workspace_id, name, comment, preset, immutable, current_version_id, current_revision, created_at, changed_at, archived_at, archive_number from cluster_templates where workspace_id = $1 and name = $2 and archived_at is null
+select id, workspace_id, name, comment, preset, immutable, current_version_id, current_revision, created_at, changed_at, archived_at, archive_number, form_nonce from cluster_templates where workspace_id = $1 and name = $2 and archived_at is null
 `
 
 type TemplateByNameParams struct {
@@ -196,12 +417,101 @@ func (q *Queries) TemplateByName(ctx context.Context, arg TemplateByNameParams) 
 		&i.ChangedAt,
 		&i.ArchivedAt,
 		&i.ArchiveNumber,
+		&i.FormNonce,
 	)
 	return i, err
 }
 
+const templateByNonce = `-- name: TemplateByNonce :one
+select id, workspace_id, name, comment, preset, immutable, current_version_id, current_revision, created_at, changed_at, archived_at, archive_number, form_nonce from cluster_templates where form_nonce = $1
+`
+
+func (q *Queries) TemplateByNonce(ctx context.Context, formNonce *uuid.UUID) (ClusterTemplate, error) {
+	row := q.db.QueryRow(ctx, templateByNonce, formNonce)
+	var i ClusterTemplate
+	err := row.Scan(
+		&i.ID,
+		&i.WorkspaceID,
+		&i.Name,
+		&i.Comment,
+		&i.Preset,
+		&i.Immutable,
+		&i.CurrentVersionID,
+		&i.CurrentRevision,
+		&i.CreatedAt,
+		&i.ChangedAt,
+		&i.ArchivedAt,
+		&i.ArchiveNumber,
+		&i.FormNonce,
+	)
+	return i, err
+}
+
+const templateClusterLines = `-- name: TemplateClusterLines :many
+select l.id, l.workspace_id, l.name, l.status, l.is_locked, l.was_created, l.revision, l.applied_revision, l.created_at, l.changed_at, l.archived_at, l.archive_number, l.reported_at, l.sync_state, l.kubernetes_version, l.node_count, l.cpu_cores, l.memory_gib, l.task_id, l.task_kind, l.task_status, l.task_phase, l.task_created_at, l.task_finished_at, l.template_name, l.template_number, l.labels from cluster_lines l
+where l.archived_at is null and l.id in (
+    select c.id from clusters c join cluster_template_versions v on v.id = c.template_version_id where v.template_id = $1)
+order by l.name, l.id
+limit $3::integer offset $2::integer
+`
+
+type TemplateClusterLinesParams struct {
+	TemplateID uuid.UUID
+	PageOffset int
+	PageSize   int
+}
+
+// The clusters made from a template that are not in the archive, those in deletion included.
+func (q *Queries) TemplateClusterLines(ctx context.Context, arg TemplateClusterLinesParams) ([]ClusterLine, error) {
+	rows, err := q.db.Query(ctx, templateClusterLines, arg.TemplateID, arg.PageOffset, arg.PageSize)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ClusterLine{}
+	for rows.Next() {
+		var i ClusterLine
+		if err := rows.Scan(
+			&i.ID,
+			&i.WorkspaceID,
+			&i.Name,
+			&i.Status,
+			&i.IsLocked,
+			&i.WasCreated,
+			&i.Revision,
+			&i.AppliedRevision,
+			&i.CreatedAt,
+			&i.ChangedAt,
+			&i.ArchivedAt,
+			&i.ArchiveNumber,
+			&i.ReportedAt,
+			&i.SyncState,
+			&i.KubernetesVersion,
+			&i.NodeCount,
+			&i.CpuCores,
+			&i.MemoryGib,
+			&i.TaskID,
+			&i.TaskKind,
+			&i.TaskStatus,
+			&i.TaskPhase,
+			&i.TaskCreatedAt,
+			&i.TaskFinishedAt,
+			&i.TemplateName,
+			&i.TemplateNumber,
+			&i.Labels,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const templateForUpdate = `-- name: TemplateForUpdate :one
-select id, workspace_id, name, comment, preset, immutable, current_version_id, current_revision, created_at, changed_at, archived_at, archive_number from cluster_templates where id = $1 for update
+select id, workspace_id, name, comment, preset, immutable, current_version_id, current_revision, created_at, changed_at, archived_at, archive_number, form_nonce from cluster_templates where id = $1 for update
 `
 
 func (q *Queries) TemplateForUpdate(ctx context.Context, id uuid.UUID) (ClusterTemplate, error) {
@@ -220,12 +530,13 @@ func (q *Queries) TemplateForUpdate(ctx context.Context, id uuid.UUID) (ClusterT
 		&i.ChangedAt,
 		&i.ArchivedAt,
 		&i.ArchiveNumber,
+		&i.FormNonce,
 	)
 	return i, err
 }
 
 const templateVersion = `-- name: TemplateVersion :one
-select id, template_id, number, comment, available, params, cluster_configuration, provider_configuration, init_configuration, resource_groups, created_by, created_at from cluster_template_versions where id = $1
+select id, template_id, number, comment, available, params, cluster_configuration, provider_configuration, init_configuration, resource_groups, created_by, created_at, params_text from cluster_template_versions where id = $1
 `
 
 func (q *Queries) TemplateVersion(ctx context.Context, id uuid.UUID) (ClusterTemplateVersion, error) {
@@ -244,12 +555,43 @@ func (q *Queries) TemplateVersion(ctx context.Context, id uuid.UUID) (ClusterTem
 		&i.ResourceGroups,
 		&i.CreatedBy,
 		&i.CreatedAt,
+		&i.ParamsText,
+	)
+	return i, err
+}
+
+const templateVersionByNumber = `-- name: TemplateVersionByNumber :one
+select id, template_id, number, comment, available, params, cluster_configuration, provider_configuration, init_configuration, resource_groups, created_by, created_at, params_text from cluster_template_versions where template_id = $1 and number = $2
+`
+
+type TemplateVersionByNumberParams struct {
+	TemplateID uuid.UUID
+	Number     int
+}
+
+func (q *Queries) TemplateVersionByNumber(ctx context.Context, arg TemplateVersionByNumberParams) (ClusterTemplateVersion, error) {
+	row := q.db.QueryRow(ctx, templateVersionByNumber, arg.TemplateID, arg.Number)
+	var i ClusterTemplateVersion
+	err := row.Scan(
+		&i.ID,
+		&i.TemplateID,
+		&i.Number,
+		&i.Comment,
+		&i.Available,
+		&i.Params,
+		&i.ClusterConfiguration,
+		&i.ProviderConfiguration,
+		&i.InitConfiguration,
+		&i.ResourceGroups,
+		&i.CreatedBy,
+		&i.CreatedAt,
+		&i.ParamsText,
 	)
 	return i, err
 }
 
 const templateVersions = `-- name: TemplateVersions :many
-select id, template_id, number, comment, available, params, cluster_configuration, provider_configuration, init_configuration, resource_groups, created_by, created_at from cluster_template_versions where template_id = $1 order by number desc
+select id, template_id, number, comment, available, params, cluster_configuration, provider_configuration, init_configuration, resource_groups, created_by, created_at, params_text from cluster_template_versions where template_id = $1 order by number desc
 `
 
 func (q *Queries) TemplateVersions(ctx context.Context, templateID uuid.UUID) ([]ClusterTemplateVersion, error) {
@@ -274,6 +616,7 @@ func (q *Queries) TemplateVersions(ctx context.Context, templateID uuid.UUID) ([
 			&i.ResourceGroups,
 			&i.CreatedBy,
 			&i.CreatedAt,
+			&i.ParamsText,
 		); err != nil {
 			return nil, err
 		}
@@ -286,7 +629,7 @@ func (q *Queries) TemplateVersions(ctx context.Context, templateID uuid.UUID) ([
 }
 
 const templateVersionsOfWorkspace = `-- name: TemplateVersionsOfWorkspace :many
-select v.id, v.template_id, v.number, v.comment, v.available, v.params, v.cluster_configuration, v.provider_configuration, v.init_configuration, v.resource_groups, v.created_by, v.created_at from cluster_template_versions v
+select v.id, v.template_id, v.number, v.comment, v.available, v.params, v.cluster_configuration, v.provider_configuration, v.init_configuration, v.resource_groups, v.created_by, v.created_at, v.params_text from cluster_template_versions v
 join cluster_templates t on t.id = v.template_id
 where t.workspace_id = $1
 order by v.template_id, v.number desc
@@ -314,6 +657,7 @@ func (q *Queries) TemplateVersionsOfWorkspace(ctx context.Context, workspaceID u
 			&i.ResourceGroups,
 			&i.CreatedBy,
 			&i.CreatedAt,
+			&i.ParamsText,
 		); err != nil {
 			return nil, err
 		}
@@ -326,7 +670,7 @@ func (q *Queries) TemplateVersionsOfWorkspace(ctx context.Context, workspaceID u
 }
 
 const templates = `-- name: Templates :many
-select t.id, t.workspace_id, t.name, t.comment, t.preset, t.immutable, t.current_version_id, t.current_revision, t.created_at, t.changed_at, t.archived_at, t.archive_number, v.number as current_number, v.comment as current_comment, v.available as current_available,
+select t.id, t.workspace_id, t.name, t.comment, t.preset, t.immutable, t.current_version_id, t.current_revision, t.created_at, t.changed_at, t.archived_at, t.archive_number, t.form_nonce, v.number as current_number, v.comment as current_comment, v.available as current_available,
        (select count(*) from clusters c join cluster_template_versions cv on cv.id = c.template_version_id
         where cv.template_id = t.id and c.archived_at is null)::bigint as clusters
 from cluster_templates t
@@ -371,6 +715,7 @@ func (q *Queries) Templates(ctx context.Context, arg TemplatesParams) ([]Templat
 			&i.ClusterTemplate.ChangedAt,
 			&i.ClusterTemplate.ArchivedAt,
 			&i.ClusterTemplate.ArchiveNumber,
+			&i.ClusterTemplate.FormNonce,
 			&i.CurrentNumber,
 			&i.CurrentComment,
 			&i.CurrentAvailable,
@@ -384,4 +729,13 @@ func (q *Queries) Templates(ctx context.Context, arg TemplatesParams) ([]Templat
 		return nil, err
 	}
 	return items, nil
+}
+
+const touchTemplate = `-- name: TouchTemplate :exec
+update cluster_templates set changed_at = now() where id = $1
+`
+
+func (q *Queries) TouchTemplate(ctx context.Context, id uuid.UUID) error {
+	_, err := q.db.Exec(ctx, touchTemplate, id)
+	return err
 }

@@ -19,14 +19,17 @@ select * from cluster_templates where workspace_id = $1 and name = $2 and archiv
 select * from cluster_templates where workspace_id = $1 and preset = $2 order by created_at limit 1;
 
 -- name: InsertTemplate :one
-insert into cluster_templates (workspace_id, name, comment, preset, immutable)
-values ($1, $2, $3, $4, $5) returning *;
+insert into cluster_templates (workspace_id, name, comment, preset, immutable, form_nonce)
+values ($1, $2, $3, $4, $5, sqlc.narg(form_nonce)) returning *;
+
+-- name: TemplateByNonce :one
+select * from cluster_templates where form_nonce = $1;
 
 -- name: InsertTemplateVersion :one
 -- The next version of a template. The template's row must be locked.
 insert into cluster_template_versions
-    (template_id, number, comment, params, cluster_configuration, provider_configuration, init_configuration, resource_groups, created_by)
-select sqlc.arg(template_id)::uuid, coalesce(max(v.number), 0) + 1, @comment, @params, @cluster_configuration,
+    (template_id, number, comment, params, params_text, cluster_configuration, provider_configuration, init_configuration, resource_groups, created_by)
+select sqlc.arg(template_id)::uuid, coalesce(max(v.number), 0) + 1, @comment, @params, @params_text, @cluster_configuration,
        @provider_configuration, @init_configuration, @resource_groups, @created_by
 from cluster_template_versions v where v.template_id = sqlc.arg(template_id)::uuid
 returning *;
@@ -50,3 +53,60 @@ select v.* from cluster_template_versions v
 join cluster_templates t on t.id = v.template_id
 where t.workspace_id = $1
 order by v.template_id, v.number desc;
+
+-- name: ImportTemplateVersion :one
+-- A version that keeps its number from where it comes.
+insert into cluster_template_versions
+    (template_id, number, comment, available, params, params_text, cluster_configuration, provider_configuration, init_configuration, resource_groups, created_by)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+returning *;
+
+-- name: SetTemplateVersion :exec
+-- What may be said of a version after it was saved.
+update cluster_template_versions set comment = $2, available = $3 where id = $1;
+
+-- name: SetTemplate :one
+update cluster_templates
+set name = $2, comment = $3, current_revision = current_revision + 1, changed_at = now()
+where id = $1 returning *;
+
+-- name: TakeTemplateOver :exec
+-- From now on the product leaves the template to people.
+update cluster_templates set immutable = false where id = $1;
+
+-- name: TouchTemplate :exec
+update cluster_templates set changed_at = now() where id = $1;
+
+-- name: ArchiveTemplate :one
+update cluster_templates t
+set archived_at = now(), changed_at = now(), current_revision = current_revision + 1,
+    archive_number = 1 + (select coalesce(max(o.archive_number), 0) from cluster_templates o where o.workspace_id = t.workspace_id)
+where t.id = $1 returning *;
+
+-- name: RestoreTemplate :one
+update cluster_templates
+set archived_at = null, archive_number = null, changed_at = now(), current_revision = current_revision + 1
+where id = $1 returning *;
+
+-- name: TemplateVersionByNumber :one
+select * from cluster_template_versions where template_id = $1 and number = $2;
+
+-- name: ClustersPerVersion :many
+-- How many clusters that are still managed each version of a template has.
+select v.id, count(c.id) as clusters
+from cluster_template_versions v
+left join clusters c on c.template_version_id = v.id and c.archived_at is null
+where v.template_id = $1
+group by v.id;
+
+-- name: TemplateClusterLines :many
+-- The clusters made from a template that are not in the archive, those in deletion included.
+select l.* from cluster_lines l
+where l.archived_at is null and l.id in (
+    select c.id from clusters c join cluster_template_versions v on v.id = c.template_version_id where v.template_id = $1)
+order by l.name, l.id
+limit @page_size::integer offset @page_offset::integer;
+
+-- name: LockWorkspace :exec
+-- One at a time from here on in this workspace, while its rows may still be referred to.
+select 1 from workspaces where id = $1 for no key update;
