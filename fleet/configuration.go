@@ -51,30 +51,33 @@ type identity struct {
 // renderWith checks values against a version's schema, puts the records of the inventory in, and
 // renders every section twice: with the secrets, and with masks in their place for people to read.
 func (f *Fleet) renderWith(ctx context.Context, source recordSource, version store.ClusterTemplateVersion, values, saved store.Values, id identity) (rendering, error) {
-	parameters, err := schema.Parse(version.Params)
+	parameters, fields, err := parseParameters(version.Params)
 	if err != nil {
 		return rendering{}, fmt.Errorf("use version %d of template %s: %w", version.Number, version.TemplateID, err)
 	}
-	found, known, err := source.resolve(ctx, version.Params, values, saved)
+	found, err := source.resolve(ctx, fields, values, saved)
 	if err != nil {
 		return rendering{}, err
 	}
-	return f.renderResolved(version, parameters, found, known, id)
+	return f.renderResolved(version, parameters, found, saved, id), nil
 }
 
-// render is the same for values that hold no records.
+// render is the same without an inventory: parameters whose values are records are missing.
 func (f *Fleet) render(version store.ClusterTemplateVersion, values, saved store.Values, id identity) (rendering, error) {
-	parameters, err := schema.Parse(version.Params)
+	parameters, _, err := parseParameters(version.Params)
 	if err != nil {
 		return rendering{}, fmt.Errorf("use version %d of template %s: %w", version.Number, version.TemplateID, err)
 	}
-	return f.renderResolved(version, parameters, resolution{values: values}, resolution{values: saved}, id)
+	return f.renderResolved(version, parameters, resolution{values: values}, saved, id), nil
 }
 
-func (f *Fleet) renderResolved(version store.ClusterTemplateVersion, parameters schema.Schema, found, known resolution, id identity) (rendering, error) {
-	clean, problems := parameters.Check(found.values, known.values)
+func (f *Fleet) renderResolved(version store.ClusterTemplateVersion, parameters schema.Schema, found resolution, saved store.Values, id identity) rendering {
+	clean, problems := parameters.Check(found.values, saved)
 	for key, problem := range found.problems {
 		problems[key] = problem
+	}
+	for key, record := range found.records {
+		clean[key] = record
 	}
 	out := rendering{values: clean, records: found.shown, taken: found.taken}
 	for _, field := range parameters.Fields() {
@@ -94,7 +97,7 @@ func (f *Fleet) renderResolved(version store.ClusterTemplateVersion, parameters 
 	if len(out.errors) == 0 {
 		out.errors = append(out.errors, structureErrors(out.both.Real)...)
 	}
-	return out, nil
+	return out
 }
 
 // masked are the values that people may see.
@@ -199,7 +202,7 @@ func ValueField(key string) string { return "values." + key }
 
 // seal closes a rendering into a row of cluster_revisions.
 func (r rendering) seal(keys *store.Keyring, version store.ClusterTemplateVersion, clusterID uuid.UUID, revision int, by string) (store.InsertClusterRevisionParams, error) {
-	parameters, err := schema.Parse(version.Params)
+	parameters, _, err := parseParameters(version.Params)
 	if err != nil {
 		return store.InsertClusterRevisionParams{}, err
 	}
@@ -247,7 +250,7 @@ func (f *Fleet) configuration(ctx context.Context, q *store.Queries, clusterID u
 		if err != nil {
 			return c, fmt.Errorf("read the template of cluster %s: %w", clusterID, store.AsFault(err))
 		}
-		if c.Schema, err = schema.Parse(version.Params); err != nil {
+		if c.Schema, _, err = parseParameters(version.Params); err != nil {
 			return c, err
 		}
 	}

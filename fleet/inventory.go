@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"commander/fleet/schema"
 	"commander/internal/fault"
 	"commander/store"
 )
@@ -129,6 +130,16 @@ func (f *Fleet) Catalog(ctx context.Context, actor Actor, id uuid.UUID) (store.C
 		return catalog, store.AsFault(err)
 	}
 	return catalog, Allowed(actor, InventoryView, catalog.WorkspaceID)
+}
+
+// CatalogSchema describes the records of a catalog that the actor may see.
+func (f *Fleet) CatalogSchema(ctx context.Context, actor Actor, id uuid.UUID) (schema.Schema, error) {
+	catalog, err := f.Catalog(ctx, actor, id)
+	if err != nil {
+		return nil, err
+	}
+	described, err := parseCatalog(catalog.Params)
+	return described.Schema, err
 }
 
 // CatalogUsers are clusters that use a record of a catalog, as many as a message can name.

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 
+	"commander/fleet/schema"
 	"commander/internal/fault"
 	"commander/store"
 )
@@ -22,6 +24,7 @@ type catalogField struct {
 	MinItems   *int   `json:"minItems"`
 	MaxItems   *int   `json:"maxItems"`
 	Autoselect bool   `json:"autoselect"`
+	Optional   bool   `json:"optional"`
 	Immutable  bool   `json:"immutable"`
 }
 
@@ -36,26 +39,38 @@ func (f catalogField) least() int {
 	return *f.MinItems
 }
 
-func catalogFields(params []byte) ([]catalogField, error) {
-	var all, out []catalogField
-	if err := json.Unmarshal(params, &all); err != nil {
-		return nil, fmt.Errorf("read the parameter schema: %w", err)
+// parseParameters reads the schema of a template in two parts: fields whose values are records are
+// the inventory's to check, all others the schema's.
+func parseParameters(params []byte) (schema.Schema, []catalogField, error) {
+	var blocks []json.RawMessage
+	if err := json.Unmarshal(params, &blocks); err != nil {
+		return nil, nil, fmt.Errorf("read the parameter schema: %w", err)
 	}
-	for _, field := range all {
-		if field.Catalog != "" {
-			out = append(out, field)
+	rest := make([]json.RawMessage, 0, len(blocks))
+	var records []catalogField
+	for _, block := range blocks {
+		var field catalogField
+		if json.Unmarshal(block, &field) == nil && field.Catalog != "" {
+			records = append(records, field)
+			continue
 		}
+		rest = append(rest, block) // what is wrong with it, the schema says
 	}
-	return out, nil
+	body, err := json.Marshal(rest)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the parameter schema: %w", err)
+	}
+	plain, err := schema.Parse(body)
+	return plain, records, err
 }
 
 // resolution is what the inventory makes of parameters: each record by what it holds now.
 type resolution struct {
-	// values are all parameters with the records in them, shown the records alone with masks in
-	// place of their secrets.
-	values, shown store.Values
-	taken         []takenRecord
-	problems      map[string]fault.Message
+	// values are the parameters that are no records. records are the others, shown the same with
+	// masks in place of their secrets.
+	values, records, shown store.Values
+	taken                  []takenRecord
+	problems               map[string]fault.Message
 }
 
 // recordSource is where records are read: with locks for who takes them, without for previews.
@@ -104,29 +119,29 @@ func idsIn(value any) (ids []uuid.UUID, valid bool) {
 	return nil, false
 }
 
-// resolve puts records into the parameters of a cluster. Saved parameters are brought up to date as
-// well, so that a record that changed is no change of who cannot change their choice.
-func (s recordSource) resolve(ctx context.Context, params []byte, values, saved store.Values) (out, known resolution, err error) {
-	fields, err := catalogFields(params)
-	out = resolution{values: values, shown: store.Values{}, problems: map[string]fault.Message{}}
-	known = resolution{values: saved}
-	if err != nil || len(fields) == 0 {
-		return out, known, err
+// resolve finds the records that parameters of a cluster name, checks that the cluster may use them,
+// and picks some where nobody chose. What a record held when the cluster was saved does not count:
+// what it holds now does.
+func (s recordSource) resolve(ctx context.Context, fields []catalogField, values, saved store.Values) (resolution, error) {
+	out := resolution{values: clone(values), records: store.Values{}, shown: store.Values{}, problems: map[string]fault.Message{}}
+	if len(fields) == 0 {
+		return out, nil
 	}
 	r := &resolver{recordSource: s, fields: fields, chosen: map[string][]uuid.UUID{}, out: &out}
-	if err := r.load(ctx, values, saved); err != nil {
-		return out, known, err
+	if err := r.load(ctx, values); err != nil {
+		return out, err
 	}
-	out.values, known.values = clone(values), clone(saved)
 	for _, field := range fields {
-		if err := r.put(ctx, field, saved); err != nil {
-			return out, known, err
+		delete(out.values, field.Key)
+		before, _ := idsIn(saved[field.Key])
+		if err := r.put(ctx, field, before); err != nil {
+			return out, err
 		}
-		if object, is := r.refresh(saved[field.Key]); is {
-			known.values[field.Key] = object
+		if _, bad := out.problems[field.Key]; bad {
+			r.keep(field)
 		}
 	}
-	return out, known, nil
+	return out, nil
 }
 
 func clone(values store.Values) store.Values {
@@ -149,7 +164,7 @@ type resolver struct {
 }
 
 // load reads the catalogs, locked when records are to be taken, and then the records.
-func (r *resolver) load(ctx context.Context, values, saved store.Values) error {
+func (r *resolver) load(ctx context.Context, values store.Values) error {
 	slugs, ids := []string{}, []uuid.UUID{}
 	for _, field := range r.fields {
 		slugs = append(slugs, field.Catalog)
@@ -159,8 +174,7 @@ func (r *resolver) load(ctx context.Context, values, saved store.Values) error {
 			continue
 		}
 		r.chosen[field.Key] = chosen
-		before, _ := idsIn(saved[field.Key])
-		ids = append(append(ids, chosen...), before...)
+		ids = append(ids, chosen...)
 	}
 	var catalogs []store.Catalog
 	var err error
@@ -190,18 +204,24 @@ func (r *resolver) load(ctx context.Context, values, saved store.Values) error {
 }
 
 // put checks the records of a field, picks some when it picks by itself, and puts them in.
-func (r *resolver) put(ctx context.Context, field catalogField, saved store.Values) error {
+func (r *resolver) put(ctx context.Context, field catalogField, before []uuid.UUID) error {
 	if _, bad := r.out.problems[field.Key]; bad {
 		return nil
 	}
 	ids := r.chosen[field.Key]
-	before, _ := idsIn(saved[field.Key])
 	if len(ids) == 0 && field.Autoselect && len(before) == 0 {
 		picked, err := r.pick(ctx, field)
 		if err != nil || picked == nil {
 			return err
 		}
 		ids = picked
+	}
+	if problem := field.check(ids, before); problem != nil {
+		r.out.problems[field.Key] = *problem
+		return nil
+	}
+	if len(ids) == 0 {
+		return nil
 	}
 	objects := make([]any, 0, len(ids))
 	shown := make([]any, 0, len(ids))
@@ -220,17 +240,54 @@ func (r *resolver) put(ctx context.Context, field catalogField, saved store.Valu
 		taken = append(taken, takenRecord{row.Record, r.catalogs[row.Record.CatalogID].Exclusive})
 	}
 	r.out.taken = append(r.out.taken, taken...)
-	switch {
-	case field.list():
-		r.out.values[field.Key], r.out.shown[field.Key] = objects, shown
-	case len(ids) == 1:
-		r.out.values[field.Key], r.out.shown[field.Key] = objects[0], shown[0]
-	case len(ids) > 1:
-		r.out.problems[field.Key] = fault.Message{Key: "inventory.record.one"}
-	default:
-		delete(r.out.values, field.Key)
+	if field.list() {
+		r.out.records[field.Key], r.out.shown[field.Key] = objects, shown
+	} else {
+		r.out.records[field.Key], r.out.shown[field.Key] = objects[0], shown[0]
 	}
 	return nil
+}
+
+// check says whether a choice fits the field, whatever the records are.
+func (f catalogField) check(ids, before []uuid.UUID) *fault.Message {
+	seen := map[uuid.UUID]bool{}
+	for _, id := range ids {
+		if seen[id] {
+			return &fault.Message{Key: "inventory.record.twice"}
+		}
+		seen[id] = true
+	}
+	switch {
+	case len(ids) == 0 && f.Optional:
+	case len(ids) == 0:
+		return &fault.Message{Key: "parameter.required"}
+	case !f.list() && len(ids) > 1:
+		return &fault.Message{Key: "inventory.record.one"}
+	case f.MinItems != nil && len(ids) < *f.MinItems:
+		return &fault.Message{Key: "inventory.record.few", Args: []any{*f.MinItems}}
+	case f.MaxItems != nil && len(ids) > *f.MaxItems:
+		return &fault.Message{Key: "inventory.record.many", Args: []any{*f.MaxItems}}
+	}
+	if f.Immutable && len(before) > 0 && !slices.Equal(ids, before) {
+		return &fault.Message{Key: "inventory.record.immutable"}
+	}
+	return nil
+}
+
+// keep leaves a choice that cannot be used in the parameters by its ids alone, so that whoever
+// mends it sees what was chosen.
+func (r *resolver) keep(field catalogField) {
+	var bare []any
+	for _, id := range r.chosen[field.Key] {
+		bare = append(bare, map[string]any{RecordID: id.String()})
+	}
+	switch {
+	case len(bare) == 0:
+	case field.list():
+		r.out.records[field.Key], r.out.shown[field.Key] = bare, bare
+	default:
+		r.out.records[field.Key], r.out.shown[field.Key] = bare[0], bare[0]
+	}
 }
 
 // usable says whether a cluster may use a record in a field, or why not.
@@ -301,30 +358,4 @@ func (r *resolver) object(row store.Record) (object, masked map[string]any, err 
 	object, masked = clone(values), r.schemas[row.CatalogID].masked(values)
 	object[RecordID], masked[RecordID] = row.ID.String(), row.ID.String()
 	return object, masked, nil
-}
-
-// refresh is a saved value with what its records hold now.
-func (r *resolver) refresh(value any) (any, bool) {
-	one := func(v any) any {
-		ids, valid := idsIn(v)
-		if !valid || len(ids) != 1 {
-			return v
-		}
-		row, there := r.records[ids[0]]
-		if _, ours := r.catalogs[row.Record.CatalogID]; !there || !ours {
-			return v
-		}
-		if object, _, err := r.object(row.Record); err == nil {
-			return object
-		}
-		return v
-	}
-	if list, is := value.([]any); is {
-		out := make([]any, len(list))
-		for i, v := range list {
-			out[i] = one(v)
-		}
-		return out, true
-	}
-	return one(value), value != nil
 }
