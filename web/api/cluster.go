@@ -35,6 +35,7 @@ type summary struct {
 	CurrentRevision    int                 `json:"current_revision"`
 	WasCreated         bool                `json:"was_created"`
 	IsLocked           bool                `json:"is_locked"`
+	Labels             store.Labels        `json:"labels"`
 	AgentStatus        string              `json:"agent_status"`
 	ResourcesSyncState store.SyncState     `json:"resources_sync_state"`
 	CreatedAt          moment              `json:"created_at"`
@@ -52,7 +53,7 @@ const (
 
 func (a *api) summaryOf(line store.ClusterLine) summary {
 	s := summary{
-		ID: line.ID, Name: line.Name, Status: line.Status, CurrentRevision: line.Revision, WasCreated: line.WasCreated, IsLocked: line.IsLocked,
+		ID: line.ID, Name: line.Name, Status: line.Status, CurrentRevision: line.Revision, WasCreated: line.WasCreated, IsLocked: line.IsLocked, Labels: line.Labels,
 		AgentStatus: agentConnected, ResourcesSyncState: a.fleet.SyncState(line.ReportedAt, line.SyncState),
 		CreatedAt: moment(line.CreatedAt), UpdatedAt: moment(line.ChangedAt), ArchivedAt: optional(line.ArchivedAt), ArchiveNumber: line.ArchiveNumber,
 	}
@@ -120,7 +121,7 @@ func (a *api) clusterOf(ctx context.Context, view fleet.ClusterView) cluster {
 	wanted := view.Wanted.Rendering.Shown
 	c := cluster{
 		summary: a.summaryOf(view.Line), Values: view.Wanted.Shown, ClusterType: view.ClusterType,
-		ClusterTemplateVersionID: view.TemplateVersionID, ClusterTemplateVersionSwitchedAt: optional(view.TemplateSwitchedAt),
+		RegistryID: view.RegistryID, RegistryMode: &view.RegistryMode, ClusterTemplateVersionID: view.TemplateVersionID, ClusterTemplateVersionSwitchedAt: optional(view.TemplateSwitchedAt),
 		ClusterConfigurationAppliedAt: optional(view.AppliedAt), ClusterConfigurationCheckedAt: optional(view.CheckedAt),
 		ResourcesStateResults: []resourceResult{}, ClusterAgentData: []agentData{}, ConnectionHosts: connectionHosts{Masters: []host{}},
 		InitConfigurationRendered:           wanted.InitConfiguration,

@@ -60,6 +60,7 @@ type wanted struct {
 	ClusterTemplateVersionID *string      `json:"cluster_template_version_id"`
 	CurrentRevision          *int         `json:"current_revision"`
 	RegistryID               *string      `json:"registry_id"`
+	RegistryMode             *string      `json:"registry_mode"`
 	Values                   store.Values `json:"values"`
 }
 
@@ -71,11 +72,6 @@ func (b wanted) check(more ...attribute) (version uuid.UUID, err error) {
 	}
 	if version, err = uuid.Parse(*b.ClusterTemplateVersionID); err != nil {
 		return version, fault.Fields(map[string]fault.Message{fleet.VersionField: {Key: "template.version.unknown"}})
-	}
-	if b.RegistryID != nil {
-		return version, &badRequest{http.StatusUnprocessableEntity, problem{
-			Error: string(fault.Invalid), Message: "Registries are not supported yet.", Details: map[string]string{"registry_id": "must be null"},
-		}}
 	}
 	return version, nil
 }
@@ -91,9 +87,17 @@ func (a *api) createCluster(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	choice, err := body.registryChoice()
+	if err != nil {
+		return err
+	}
+	if choice == nil {
+		choice = &fleet.RegistryChoice{}
+	}
 	c := callerOf(r.Context())
 	made, _, err := a.fleet.CreateCluster(r.Context(), c.actor, fleet.NewCluster{
-		WorkspaceID: c.workspace.ID, Name: *body.Name, TemplateVersionID: version, Values: body.Values, Install: true, KeepErrors: true,
+		WorkspaceID: c.workspace.ID, Name: *body.Name, TemplateVersionID: version, Values: body.Values,
+		RegistryID: choice.ID, RegistryMode: choice.Mode, Install: true, KeepErrors: true,
 	})
 	if err != nil {
 		return err
@@ -116,8 +120,13 @@ func (a *api) changeCluster(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	choice, err := body.registryChoice()
+	if err != nil {
+		return err
+	}
 	_, _, err = a.fleet.ChangeCluster(r.Context(), callerOf(r.Context()).actor, id, fleet.ClusterChange{
-		Revision: *body.CurrentRevision, Name: *body.Name, TemplateVersionID: version, Values: body.Values, KeepErrors: true,
+		Revision: *body.CurrentRevision, Name: *body.Name, TemplateVersionID: version, Values: body.Values,
+		Registry: choice, KeepErrors: true,
 	})
 	if err != nil {
 		return err
