@@ -57,7 +57,13 @@ func TestReadersChangeNothing(t *testing.T) {
 	require.NoError(t, err)
 	registry, err := s.CreateRegistry(t.Context(), fleet.System, s.workspace.ID, fleet.RegistryBody{Name: "Main", ImagesRepo: "registry.invalid/platform"})
 	require.NoError(t, err)
-	ids := map[string]uuid.UUID{paths.RouteTask: tasks[0].ID, paths.RouteRegistry: registry.ID}
+	catalog, err := s.CreateCatalog(t.Context(), fleet.System, s.workspace.ID, fleet.NewCatalog{Name: "Hosts", Slug: "hosts", Params: []byte(`[{"key": "a", "type": "string", "title": "A"}]`)})
+	require.NoError(t, err)
+	record, err := s.CreateRecord(t.Context(), fleet.System, catalog.ID, store.Values{"a": "x"})
+	require.NoError(t, err)
+	ids := map[string]uuid.UUID{
+		paths.RouteTask: tasks[0].ID, paths.RouteRegistry: registry.ID, paths.RouteCatalog: catalog.ID, paths.RouteRecord: record.ID,
+	}
 	reader := s.as("rita", store.RoleReadOnly)
 	for _, r := range (&server{Deps: s.deps}).routes() {
 		if r.permission == fleet.SignedIn || r.permission == fleet.Public {

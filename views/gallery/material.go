@@ -3,7 +3,9 @@ package gallery
 import (
 	"time"
 
+	"commander/views/clusters"
 	"commander/views/i18n"
+	"commander/views/inventory"
 	"commander/views/layout"
 	"commander/views/registries"
 	"commander/views/ui"
@@ -28,7 +30,43 @@ func material() []Exhibit {
 	reached.Clusters = 0
 	reached.Releases = &registries.Releases{Rows: []registries.Release{{Channel: "alpha", Version: "v1.72.0"}, {Channel: "beta"}, {Channel: "stable", Version: "v1.70.1"}}}
 	refused.Releases = &registries.Releases{Problem: i18n.M("registry.certificate", "registry.corp.example:5000"), Detail: "tls: failed to verify certificate: x509: certificate signed by unknown authority"}
+	users := []inventory.User{{ID: clusterID, Name: "payments-prod-2"}}
+	catalogs := inventory.List{Slug: slug, CanCreate: true, Rows: []inventory.Row{
+		{ID: "k1", Name: "Machines of the second hall", Slug: "machines", Exclusive: true, Records: 41, Used: 18},
+		{ID: "k2", Name: "Networks", Slug: "networks", Records: 4, Used: 4},
+		{ID: "k3", Name: "Old machines", Slug: "machines", Exclusive: true, Records: 2, Archived: true},
+	}}
+	catalog := inventory.Catalog{
+		Slug: slug, ID: "k1", Name: "Machines of the second hall", Identifier: "machines", Exclusive: true, Any: true, CanEdit: true,
+		Columns: []string{"Address", "User", "Password"}, Pages: ui.Pages{From: 1, To: 3, Total: 41, Next: "?page=2"},
+		Filters: []ui.Filter{{Label: i18n.M("filter.all"), Count: 41, Pressed: true}, {Label: i18n.M("filter.free"), Count: 23}, {Label: i18n.M("filter.used"), Count: 18}, {Label: i18n.M("filter.misfits"), Count: 1}},
+		Rows: []inventory.Record{
+			{ID: "r1", Label: "10.20.0.11", Values: []string{"10.20.0.11", "root", "••••••••"}, Users: users},
+			{ID: "r2", Label: "10.20.0.12", Values: []string{"10.20.0.12", "root", "••••••••"}},
+			{ID: "r3", Label: "a-machine-with-a-rather-long-name.hall-2.corp.example", Values: []string{"nowhere", "ubuntu", ""}, Misfit: true},
+		},
+	}
+	fields := "- identifier: true\n  key: address\n  title: Address\n  type: string\n  unique: true\n"
+	settings := inventory.Form{Slug: slug, ID: "k1", Name: "Machines", Revision: "2", CanSave: true, UsedBy: "payments-prod-2", Fields: []ui.Field{
+		{Name: inventory.FieldName, Kind: ui.Text, Span: 4, Title: "Name", Value: "Machines"},
+		{Name: inventory.FieldParams, Kind: ui.Area, Span: 4, Title: "Fields (YAML)", Value: fields, Problem: i18n.M("inventory.schema.empty"), Focus: true},
+	}}
+	record := inventory.RecordForm{
+		Slug: slug, CatalogID: "k1", Catalog: "Machines", ID: "r1", Label: "10.20.0.11", Revision: "2", Users: users, CanSave: true,
+		Blocks: []clusters.Block{{Header: "Access"}, {Field: ui.Field{Name: clusters.ValueField("address"), Kind: ui.Text, Title: "Address", Value: "10.20.0.12", Span: 2, Changed: true, Was: "10.20.0.11"}}, {Field: ui.Field{Name: clusters.ValueField("password"), Kind: ui.Password, Title: "Password", Stored: true, Span: 2}}},
+	}
+	report := inventory.Report{CatalogID: "k1", Catalog: "Machines", Taken: 38, Refused: []inventory.Problem{
+		{Number: 7, Label: "10.20.0.11", Texts: []string{"address: 10.20.0.11 has this value already."}},
+	}, Misfits: []inventory.Problem{{Number: 9, Label: "nowhere", Texts: []string{"address: Not a valid ipv4."}}}}
+	shelf := i18n.M("inventory.title")
 	return []Exhibit{
+		shelled("catalogs", layout.SectionInventory, shelf, inventory.ListBody(catalogs)),
+		shelled("catalogs-empty", layout.SectionInventory, shelf, inventory.ListBody(inventory.List{Slug: slug, CanCreate: true})),
+		shelled("catalog", layout.SectionInventory, shelf, inventory.CatalogBody(catalog)),
+		shelled("catalog-empty", layout.SectionInventory, shelf, inventory.CatalogBody(inventory.Catalog{Slug: slug, ID: "k2", Name: "Networks", Identifier: "networks", CanEdit: true})),
+		shelled("catalog-settings", layout.SectionInventory, shelf, inventory.FormBody(settings)),
+		shelled("catalog-import", layout.SectionInventory, shelf, inventory.ImportBody(inventory.Import{Slug: slug, Report: &report})),
+		shelled("record", layout.SectionInventory, shelf, inventory.RecordBody(record)),
 		shelled("registries", layout.SectionRegistries, title, registries.ListBody(list)),
 		shelled("registries-empty", layout.SectionRegistries, title, registries.ListBody(registries.List{Slug: slug, CanCreate: true})),
 		shelled("registry", layout.SectionRegistries, title, registries.FormBody(form)),
