@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/crypto/ssh"
 
+	"commander/fleet/schema"
 	"commander/internal/fault"
 	"commander/store"
 )
@@ -22,6 +23,8 @@ type NewCluster struct {
 	Name              string
 	TemplateVersionID uuid.UUID
 	Values            store.Values
+	// Explicit are keys of values that somebody set although they are the defaults.
+	Explicit []string
 	// RegistryID is where the platform comes from; nil for the installation's own. RegistryMode
 	// is RegistryDirect when it is empty.
 	RegistryID   *uuid.UUID
@@ -64,6 +67,10 @@ func (f *Fleet) CreateCluster(ctx context.Context, actor Actor, wanted NewCluste
 	}
 	if err := checkLabels(wanted.Labels); err != nil {
 		return store.Cluster{}, nil, err
+	}
+	parameters, err := schema.Parse(version.Params)
+	if err != nil {
+		return store.Cluster{}, nil, fmt.Errorf("use version %d of template %s: %w", version.Number, version.TemplateID, err)
 	}
 	wanted.Name = strings.TrimSpace(wanted.Name)
 	keys, err := newSSHKeys()
@@ -118,10 +125,14 @@ func (f *Fleet) CreateCluster(ctx context.Context, actor Actor, wanted NewCluste
 		if err != nil {
 			return err
 		}
+		row.Given = givenKeys(parameters, rendered.values, nil, wanted.Explicit)
 		if _, err := tx.InsertClusterRevision(ctx, row); err != nil {
 			return fmt.Errorf("write the configuration of cluster %s: %w", id, err)
 		}
 		if err := useRecords(ctx, tx, id, rendered.taken); err != nil {
+			return err
+		}
+		if err := takeValues(ctx, tx, workspace.ID, id, parameters, rendered.values); err != nil {
 			return err
 		}
 		if err := f.audit(ctx, tx, actor, change{
@@ -230,7 +241,11 @@ func (f *Fleet) PreviewCluster(ctx context.Context, actor Actor, workspaceID, ve
 		saved, id = current.Values, identity{cluster: cluster.ID, revision: cluster.Revision + 1, keys: sshKeys{public: cluster.SshPublicKey}}
 	}
 	rendered, err := f.renderWith(ctx, f.source(f.Store.Queries, workspaceID, id.cluster, false), version, values, saved, id)
-	return Preview{Shown: rendered.both.Shown, Errors: rendered.errors}, err
+	if err != nil {
+		return Preview{}, err
+	}
+	taken, err := f.takenValues(ctx, actor, workspaceID, id.cluster, version, rendered.values)
+	return Preview{Shown: rendered.both.Shown, Errors: append(rendered.errors, taken...)}, err
 }
 
 // cluster reads a cluster that the actor may see and checks the permission.

@@ -139,6 +139,9 @@ func (f *Fleet) archive(ctx context.Context, tx *store.Tx, cluster *store.Cluste
 	if err := tx.FreeRecordsOf(ctx, store.FreeRecordsOfParams{ClusterID: cluster.ID, Kept: []uuid.UUID{}}); err != nil {
 		return fmt.Errorf("free the records of cluster %s: %w", cluster.ID, err)
 	}
+	if err := tx.FreeParameterValues(ctx, store.FreeParameterValuesParams{ClusterID: cluster.ID, Kept: [][]byte{}}); err != nil {
+		return fmt.Errorf("free the unique values of cluster %s: %w", cluster.ID, err)
+	}
 	if left == "" {
 		if err := tx.DeleteClusterState(ctx, cluster.ID); err != nil {
 			return err

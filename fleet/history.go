@@ -52,5 +52,6 @@ func (f *Fleet) Rollback(ctx context.Context, actor Actor, id uuid.UUID, current
 	}
 	return f.ChangeCluster(ctx, actor, id, ClusterChange{
 		Revision: current, Name: cluster.Name, TemplateVersionID: *earlier.TemplateVersionID, Values: earlier.Values,
+		Explicit: earlier.GivenKeys(),
 	})
 }

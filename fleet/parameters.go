@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"commander/fleet/schema"
 	"commander/internal/fault"
 	"commander/store"
 )
@@ -19,6 +20,9 @@ type ClusterChange struct {
 	Name              string
 	TemplateVersionID uuid.UUID
 	Values            store.Values
+	// Explicit are keys of values that somebody set although they are the defaults. Other values
+	// count as set when they differ from their default.
+	Explicit []string
 	// Registry is another registry or mode; nil keeps what the cluster has.
 	Registry *RegistryChoice
 	// KeepErrors saves a configuration with errors when the cluster was not created yet.
@@ -43,45 +47,50 @@ func (f *Fleet) ChangeCluster(ctx context.Context, actor Actor, id uuid.UUID, wa
 	var after store.Cluster
 	var task *store.Task
 	err = f.Store.InTx(ctx, func(tx *store.Tx) error {
-		task = nil
-		cluster, workspace, err := clusterForUpdate(ctx, tx, actor, ClustersEdit, id)
-		if err != nil {
-			return err
-		}
-		if err := changeable(cluster, wanted.Revision); err != nil {
-			return err
-		}
-		current, err := f.configuration(ctx, tx.Queries, id, cluster.Revision)
-		if err != nil {
-			return err
-		}
-		rendered, err := f.rerender(ctx, tx, cluster, version, wanted.Values, current)
-		if err != nil {
-			return err
-		}
-		found := asFault(rendered.errors)
-		if problem := checkName(wanted.Name); problem != nil {
-			found.Fields[Name] = *problem
-			return found
-		}
-		keepErrors := wanted.KeepErrors && !cluster.WasCreated
-		if len(rendered.errors) > 0 && !keepErrors {
-			return found
-		}
-		if after, err = f.saveChange(ctx, tx, actor, workspace, cluster, current, version, wanted.Name, rendered); err != nil {
-			return err
-		}
-		if wanted.Registry != nil {
-			if err := useRegistry(ctx, tx, &after, *wanted.Registry); err != nil {
-				return err
-			}
-		}
-		task, err = f.afterChange(ctx, tx, actor, &after, current, rendered, wanted.Install)
+		after, task, err = f.changeIn(ctx, tx, actor, id, version, wanted)
 		return err
 	})
 	if store.Unique(err, "clusters_name") {
 		err = nameTaken(wanted.Name)
 	}
+	return after, task, err
+}
+
+// changeIn is ChangeCluster within a transaction, with a version that the cluster may have.
+func (f *Fleet) changeIn(ctx context.Context, tx *store.Tx, actor Actor, id uuid.UUID, version store.ClusterTemplateVersion, wanted ClusterChange) (after store.Cluster, task *store.Task, err error) {
+	cluster, workspace, err := clusterForUpdate(ctx, tx, actor, ClustersEdit, id)
+	if err != nil {
+		return cluster, nil, err
+	}
+	if err := changeable(cluster, wanted.Revision); err != nil {
+		return cluster, nil, err
+	}
+	current, err := f.configuration(ctx, tx.Queries, id, cluster.Revision)
+	if err != nil {
+		return cluster, nil, err
+	}
+	rendered, err := f.rerender(ctx, tx, cluster, version, wanted.Values, current)
+	if err != nil {
+		return cluster, nil, err
+	}
+	found := asFault(rendered.errors)
+	if problem := checkName(wanted.Name); problem != nil {
+		found.Fields[Name] = *problem
+		return cluster, nil, found
+	}
+	keepErrors := wanted.KeepErrors && !cluster.WasCreated
+	if len(rendered.errors) > 0 && !keepErrors {
+		return cluster, nil, found
+	}
+	if after, err = f.saveChange(ctx, tx, actor, workspace, cluster, current, version, wanted.Name, rendered, wanted.Explicit); err != nil {
+		return cluster, nil, err
+	}
+	if wanted.Registry != nil {
+		if err := useRegistry(ctx, tx, &after, *wanted.Registry); err != nil {
+			return after, nil, err
+		}
+	}
+	task, err = f.afterChange(ctx, tx, actor, &after, current, rendered, wanted.Install)
 	return after, task, err
 }
 
@@ -107,7 +116,7 @@ func (f *Fleet) rerender(ctx context.Context, tx *store.Tx, cluster store.Cluste
 }
 
 func (f *Fleet) saveChange(ctx context.Context, tx *store.Tx, actor Actor, workspace store.Workspace, cluster store.Cluster,
-	current Configuration, version store.ClusterTemplateVersion, name string, rendered rendering,
+	current Configuration, version store.ClusterTemplateVersion, name string, rendered rendering, explicit []string,
 ) (store.Cluster, error) {
 	status := cluster.Status
 	switch {
@@ -127,10 +136,18 @@ func (f *Fleet) saveChange(ctx context.Context, tx *store.Tx, actor Actor, works
 	if err != nil {
 		return after, err
 	}
+	parameters, err := schema.Parse(version.Params)
+	if err != nil {
+		return after, err
+	}
+	row.Given = givenKeys(parameters, rendered.values, &current, explicit)
 	if _, err := tx.InsertClusterRevision(ctx, row); err != nil {
 		return after, fmt.Errorf("write the configuration of cluster %s: %w", cluster.ID, err)
 	}
 	if err := useRecords(ctx, tx, cluster.ID, rendered.taken); err != nil {
+		return after, err
+	}
+	if err := takeValues(ctx, tx, cluster.WorkspaceID, cluster.ID, parameters, rendered.values); err != nil {
 		return after, err
 	}
 	tx.Changed(store.ClusterTopic(cluster.ID), store.WorkspaceClustersTopic(cluster.WorkspaceID))

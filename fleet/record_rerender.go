@@ -102,7 +102,7 @@ func (f *Fleet) rerenderCluster(ctx context.Context, tx *store.Tx, id uuid.UUID)
 			Changes: map[string]any{"errors": rendered.errors},
 		})
 	}
-	after, err := f.saveChange(ctx, tx, System, workspace, cluster, current, version, cluster.Name, rendered)
+	after, err := f.saveChange(ctx, tx, System, workspace, cluster, current, version, cluster.Name, rendered, nil)
 	if err != nil {
 		return err
 	}

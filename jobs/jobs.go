@@ -64,6 +64,7 @@ func New(d Deps) (*river.Client[pgx.Tx], error) {
 	if d.Housekeeping {
 		river.AddWorker(workers, &choreWorker{fleet: d.Fleet, log: d.Log})
 		river.AddWorker(workers, &rerenderWorker{fleet: d.Fleet})
+		river.AddWorker(workers, &switchWorker{fleet: d.Fleet})
 		queues[river.QueueDefault] = river.QueueConfig{MaxWorkers: 2}
 		for _, chore := range Chores {
 			periodic = append(periodic, river.NewPeriodicJob(river.PeriodicInterval(chore.Every),

@@ -334,7 +334,7 @@ func (q *Queries) ClusterLines(ctx context.Context, arg ClusterLinesParams) ([]C
 }
 
 const clusterRevision = `-- name: ClusterRevision :one
-select id, cluster_id, revision, template_version_id, parameters, secret_parameters, secret_parameters_key, rendered, rendered_key, render_errors, created_by, created_at from cluster_revisions where cluster_id = $1 and revision = $2
+select id, cluster_id, revision, template_version_id, parameters, secret_parameters, secret_parameters_key, rendered, rendered_key, render_errors, created_by, created_at, given from cluster_revisions where cluster_id = $1 and revision = $2
 `
 
 type ClusterRevisionParams struct {
@@ -358,6 +358,7 @@ func (q *Queries) ClusterRevision(ctx context.Context, arg ClusterRevisionParams
 		&i.RenderErrors,
 		&i.CreatedBy,
 		&i.CreatedAt,
+		&i.Given,
 	)
 	return i, err
 }
@@ -637,9 +638,9 @@ func (q *Queries) InsertCluster(ctx context.Context, arg InsertClusterParams) (C
 
 const insertClusterRevision = `-- name: InsertClusterRevision :one
 insert into cluster_revisions (id, cluster_id, revision, template_version_id, parameters, secret_parameters, secret_parameters_key,
-    rendered, rendered_key, render_errors, created_by)
-values ($1, $2, $3, $11, $4, $5, $6, $7, $8, $9, $10)
-returning id, cluster_id, revision, template_version_id, parameters, secret_parameters, secret_parameters_key, rendered, rendered_key, render_errors, created_by, created_at
+    rendered, rendered_key, render_errors, created_by, given)
+values ($1, $2, $3, $11, $4, $5, $6, $7, $8, $9, $10, $12::text[])
+returning id, cluster_id, revision, template_version_id, parameters, secret_parameters, secret_parameters_key, rendered, rendered_key, render_errors, created_by, created_at, given
 `
 
 type InsertClusterRevisionParams struct {
@@ -654,6 +655,7 @@ type InsertClusterRevisionParams struct {
 	RenderErrors        RenderErrors
 	CreatedBy           string
 	TemplateVersionID   *uuid.UUID
+	Given               []string
 }
 
 func (q *Queries) InsertClusterRevision(ctx context.Context, arg InsertClusterRevisionParams) (ClusterRevision, error) {
@@ -669,6 +671,7 @@ func (q *Queries) InsertClusterRevision(ctx context.Context, arg InsertClusterRe
 		arg.RenderErrors,
 		arg.CreatedBy,
 		arg.TemplateVersionID,
+		arg.Given,
 	)
 	var i ClusterRevision
 	err := row.Scan(
@@ -684,6 +687,7 @@ func (q *Queries) InsertClusterRevision(ctx context.Context, arg InsertClusterRe
 		&i.RenderErrors,
 		&i.CreatedBy,
 		&i.CreatedAt,
+		&i.Given,
 	)
 	return i, err
 }

@@ -66,6 +66,36 @@ type AuthToken struct {
 	RevokedAt   *time.Time
 }
 
+type BulkSwitch struct {
+	ID                uuid.UUID
+	WorkspaceID       uuid.UUID
+	TemplateVersionID uuid.UUID
+	WaveSize          int
+	Parallel          int
+	StopAtFailure     bool
+	Status            SwitchStatus
+	ActorType         string
+	ActorID           *uuid.UUID
+	ActorName         string
+	FormNonce         *uuid.UUID
+	CreatedAt         time.Time
+	ChangedAt         time.Time
+	FinishedAt        *time.Time
+}
+
+type BulkSwitchCluster struct {
+	SwitchID   uuid.UUID
+	ClusterID  uuid.UUID
+	Position   int
+	Wave       int
+	Revision   int
+	Status     SwitchState
+	TaskID     *uuid.UUID
+	Reason     []byte
+	StartedAt  *time.Time
+	FinishedAt *time.Time
+}
+
 type Catalog struct {
 	ID            uuid.UUID
 	WorkspaceID   uuid.UUID
@@ -155,6 +185,7 @@ type ClusterRevision struct {
 	RenderErrors        RenderErrors
 	CreatedBy           string
 	CreatedAt           time.Time
+	Given               []string
 }
 
 type ClusterState struct {
@@ -231,6 +262,13 @@ type KubeToken struct {
 	ExpiresAt   time.Time
 	LastUsedAt  *time.Time
 	RevokedAt   *time.Time
+}
+
+type ParameterValue struct {
+	WorkspaceID uuid.UUID
+	Key         string
+	Hash        []byte
+	ClusterID   uuid.UUID
 }
 
 type Record struct {

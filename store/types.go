@@ -83,6 +83,31 @@ const (
 	TaskLostInCritical  TaskStatus = "lost_in_critical"
 )
 
+// SwitchStatus tells where a move of many clusters stands.
+type SwitchStatus string
+
+// The statuses of a move. One that is stopping starts nothing more and waits for what runs.
+const (
+	SwitchRunning   SwitchStatus = "running"
+	SwitchStopping  SwitchStatus = "stopping"
+	SwitchFinished  SwitchStatus = "finished"
+	SwitchStopped   SwitchStatus = "stopped" // at a failure
+	SwitchCancelled SwitchStatus = "cancelled"
+)
+
+// SwitchState tells what became of one cluster of a move.
+type SwitchState string
+
+// The states of a cluster in a move.
+const (
+	SwitchWaits   SwitchState = "waiting"
+	SwitchRuns    SwitchState = "running"
+	SwitchDone    SwitchState = "done"
+	SwitchFailed  SwitchState = "failed"  // its task did not succeed
+	SwitchRefused SwitchState = "refused" // nothing was changed
+	SwitchSkipped SwitchState = "skipped"
+)
+
 // Values are parameters by their key, as JSON has them.
 type Values map[string]any
 

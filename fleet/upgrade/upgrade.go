@@ -103,7 +103,7 @@ func byKey(s schema.Schema) map[string]*schema.Field {
 // move decides about one parameter of the new schema. was is nil when the old one did not have it.
 func (r *Result) move(f, was *schema.Field, value any, given bool) Item {
 	if was == nil || schema.Empty(value) {
-		return arrive(f)
+		return arrive(f, was != nil)
 	}
 	if !given && f.Catalog == "" && !f.Immutable {
 		return follow(f, was, value)
@@ -132,11 +132,14 @@ func (r *Result) move(f, was *schema.Field, value any, given bool) Item {
 	return item
 }
 
-// arrive is a parameter without a value so far.
-func arrive(f *schema.Field) Item {
+// arrive is a parameter without a value so far; one that was empty before may stay so.
+func arrive(f *schema.Field, before bool) Item {
 	value, asked := f.Absent()
-	if asked {
+	switch {
+	case asked:
 		return Item{Outcome: Asked}
+	case before && value == nil:
+		return Item{Outcome: Kept}
 	}
 	return Item{Outcome: Added, New: f.Shown(value)}
 }

@@ -94,8 +94,8 @@ where clusters.id = $1;
 
 -- name: InsertClusterRevision :one
 insert into cluster_revisions (id, cluster_id, revision, template_version_id, parameters, secret_parameters, secret_parameters_key,
-    rendered, rendered_key, render_errors, created_by)
-values ($1, $2, $3, sqlc.narg(template_version_id), $4, $5, $6, $7, $8, $9, $10)
+    rendered, rendered_key, render_errors, created_by, given)
+values ($1, $2, $3, sqlc.narg(template_version_id), $4, $5, $6, $7, $8, $9, $10, @given::text[])
 returning *;
 
 -- name: ClusterRevision :one
