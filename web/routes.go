@@ -97,6 +97,13 @@ func (s *server) routes() []route {
 		{post, paths.RouteClusterInstallation, fleet.ClustersEdit, c.Install},
 		{post, paths.RouteClusterConvergence, fleet.ClustersEdit, c.Converge},
 		{post, paths.RouteClusterArchive, fleet.ClustersEdit, c.ArchiveCluster},
+		{get, paths.RouteClusterSettings, fleet.ClustersView, c.ClusterSettings},
+		{post, paths.RouteClusterSettings, fleet.ClustersEdit, c.SaveClusterSettings},
+		{post, paths.RouteClusterProtection, fleet.ClustersEdit, c.ProtectCluster},
+		{get, paths.RouteClusterHistory, fleet.ClustersView, c.ClusterHistory},
+		{get, paths.RouteClusterComparison, fleet.ClustersView, c.ClusterComparison},
+		{get, paths.RouteClusterRollback, fleet.ClustersEdit, c.RollbackPage},
+		{post, paths.RouteClusterRollback, fleet.ClustersEdit, c.Rollback},
 
 		{get, paths.RouteTask, fleet.TasksView, c.Task},
 		{get, paths.RouteTaskLog, fleet.TasksView, c.TaskLog},

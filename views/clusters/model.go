@@ -102,6 +102,8 @@ const (
 	TabConfiguration = "configuration"
 	TabKubernetes    = "kubernetes"
 	TabTasks         = "tasks"
+	TabHistory       = "history"
+	TabSettings      = "settings"
 	TabNone          = ""
 )
 

@@ -68,6 +68,7 @@ func routes(a *api) chi.Router {
 		r.Get(paths.RouteAPI+"/registries/{id}", a.handler(a.showRegistry))
 		r.Put(paths.RouteAPI+"/registries/{id}", a.handler(a.changeRegistry))
 		r.Delete(paths.RouteAPI+"/registries/{id}", a.handler(a.deleteRegistry))
+		a.life(r)
 	})
 	return root
 }

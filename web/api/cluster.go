@@ -128,10 +128,7 @@ func (a *api) clusterOf(ctx context.Context, view fleet.ClusterView) cluster {
 		DhctlConfigurationRendered:          documents(wanted.ClusterConfiguration, wanted.ProviderConfiguration, wanted.InitConfiguration),
 		DesiredClusterConfigurationRendered: wanted.ClusterConfiguration, DesiredProviderSpecificClusterConfiguration: wanted.ProviderConfiguration,
 		DesiredResourcesRendered:                       resources(wanted.Groups),
-		ClusterKubernetesResourceGroupVersionsRendered: []renderedGroup{}, RenderErrors: []renderError{},
-	}
-	for _, g := range wanted.Groups {
-		c.ClusterKubernetesResourceGroupVersionsRendered = append(c.ClusterKubernetesResourceGroupVersionsRendered, renderedGroup{g.Name, g.Controlled, g.Manifests})
+		ClusterKubernetesResourceGroupVersionsRendered: groupsOf(wanted.Groups), RenderErrors: []renderError{},
 	}
 	for _, e := range view.Wanted.RenderErrors {
 		c.RenderErrors = append(c.RenderErrors, renderError{Section: e.Section, Message: i18n.T(ctx, e.Key, e.Args...)})

@@ -117,13 +117,7 @@ func registryFields(ctx context.Context, typed registryTyped, saved *store.Regis
 		Name: registries.FieldCA, Kind: ui.Area, Span: 4, Title: i18n.T(ctx, "registries.ca"), Hint: i18n.T(ctx, "registries.ca_hint"),
 		Value: typed.CA, Placeholder: "-----BEGIN CERTIFICATE-----", Optional: true,
 	})
-	focused := false
-	for i := range fields {
-		fields[i].Problem = i18n.Message(problems[fields[i].Name])
-		if !fields[i].Problem.IsZero() && !focused {
-			fields[i].Focus, focused = true, true
-		}
-	}
+	focusProblem(fields, problems)
 	return fields
 }
 

@@ -1,0 +1,57 @@
+package gallery
+
+import (
+	"time"
+
+	"commander/views/clusters"
+	"commander/views/i18n"
+	"commander/views/layout"
+	"commander/views/ui"
+)
+
+// life are the pages of how a cluster is kept, what it was to be, and where it goes.
+func life() []Exhibit {
+	title := i18n.Plain("payments-prod-2")
+	fields := func(problem i18n.Message) []ui.Field {
+		return []ui.Field{
+			{Name: clusters.FieldMode, Kind: ui.Select, Span: 4, Title: "Applying changes", Value: clusters.ModeAuto, Options: []ui.Option{
+				{Value: clusters.ModeAuto, Text: "Automatic: changes are applied as they are found"}, {Value: clusters.ModeManual, Text: "Manual: each change waits for a person"},
+			}},
+			{Name: clusters.FieldCheckEvery, Kind: ui.Number, Span: 2, Title: "Minutes between checks", Value: "5", Problem: problem},
+		}
+	}
+	kept := clusters.Settings{Head: clusterHead(clusters.TabSettings), Fields: fields(i18n.Message{}), Saved: true, CanEdit: true, Locked: true}
+	refused := clusters.Settings{Head: clusterHead(clusters.TabSettings), Fields: fields(i18n.M("cluster.settings.check_every", 1440)), CanEdit: true}
+	reader := kept
+	reader.Can, reader.CanEdit, reader.Saved = clusters.Can{}, false, false
+
+	history := clusters.History{Head: clusterHead(clusters.TabHistory), CanRollback: true, Revisions: []clusters.Revision{
+		{Number: 9, Template: "Lab", TemplateVersion: 3, Who: "ada@corp", When: ago(3 * time.Minute), Desired: true, Changed: []string{"CPU a worker", "Memory a worker, GiB", "Pods", "Services", "Workers"}},
+		{Number: 8, Template: "Lab", TemplateVersion: 3, Who: "grace@corp", When: ago(5 * time.Hour), Applied: true, Changed: []string{"Workers"}},
+		{Number: 7, Template: "Lab", TemplateVersion: 2, Who: "grace@corp", When: ago(90 * time.Hour), Broken: true},
+		{Number: 1, Who: "Commander", When: ago(300 * time.Hour)},
+	}}
+	diffs := []clusters.SectionDiff{
+		{Title: i18n.M("section.kubernetes")},
+		{Title: i18n.M("section.placement"), Lines: ui.Compare("nodeGroups:\n- name: worker\n  replicas: 3\n", "nodeGroups:\n- name: worker\n  replicas: 5\n")},
+	}
+	comparison := clusters.Comparison{
+		Head: clusterHead(clusters.TabHistory), From: "8", To: "desired", Diffs: diffs,
+		Choices: []clusters.Choice{{Value: "desired", Label: i18n.M("history.side.desired")}, {Value: "applied", Label: i18n.M("history.side.applied")}, {Value: "8", Label: i18n.M("history.number", 8)}},
+	}
+	equal := comparison
+	equal.Diffs = diffs[:1]
+	rollback := clusters.Rollback{Head: clusterHead(clusters.TabNone), To: history.Revisions[1], Current: "9", Diffs: diffs}
+	late := rollback
+	late.Problem, late.Diffs = i18n.M("cluster.stale_revision", 9, 10), nil
+	return []Exhibit{
+		shelled("cluster-settings", layout.SectionClusters, title, clusters.SettingsBody(kept)),
+		shelled("cluster-settings-refused", layout.SectionClusters, title, clusters.SettingsBody(refused)),
+		shelled("cluster-settings-reader", layout.SectionClusters, title, clusters.SettingsBody(reader)),
+		shelled("history", layout.SectionClusters, title, clusters.HistoryBody(history)),
+		shelled("comparison", layout.SectionClusters, title, clusters.ComparisonBody(comparison)),
+		shelled("comparison-same", layout.SectionClusters, title, clusters.ComparisonBody(equal)),
+		shelled("rollback", layout.SectionClusters, title, clusters.RollbackBody(rollback)),
+		shelled("rollback-late", layout.SectionClusters, title, clusters.RollbackBody(late)),
+	}
+}

@@ -1,0 +1,60 @@
+package api
+
+import (
+	"strings"
+	"testing"
+
+	"commander/fleet"
+	"commander/store"
+)
+
+func TestSettingsHistoryAndRollback(t *testing.T) {
+	t.Parallel()
+	b := start(t)
+	made := b.Installed(t, "first", store.Values{"workerCount": 2.0, "adminPassword": "correct horse"})
+	path := "/clusters/" + made.ID.String()
+
+	before := b.get(t, 200, b.reader, "GET", path+"/settings", "")
+	if manager := before["cluster_manager"].(object); manager["check_interval"] != 1.0 || manager["sync"].(object)["mode"] != "auto" || before["is_locked"] != false {
+		t.Errorf("settings of a new cluster: got %v", before)
+	}
+	after := b.get(t, 200, b.full, "PUT", path+"/settings", `{"cluster_manager": {"sync": {"mode": "manual"}}, "is_locked": true}`)
+	if manager := after["cluster_manager"].(object); manager["check_interval"] != 1.0 || manager["sync"].(object)["mode"] != "manual" || after["is_locked"] != true {
+		t.Errorf("what was left out did not stay: got %v", after)
+	}
+	if locked := b.get(t, 409, b.full, "DELETE", path, ""); locked["error"] != "locked" {
+		t.Errorf("deletion of a protected cluster: got %v", locked)
+	}
+	b.get(t, 422, b.full, "PUT", path+"/settings", `{"cluster_manager": {"check_interval": 0}}`)
+	b.get(t, 403, b.reader, "PUT", path+"/settings", `{"is_locked": false}`)
+
+	_, task, err := b.ChangeCluster(t.Context(), b.Admin, made.ID, fleet.ClusterChange{
+		Revision: 1, Name: "first", TemplateVersionID: b.Lab.ID, Values: store.Values{"workerCount": 5.0},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Run(t, *task, store.TaskSucceeded)
+	code, body := b.ask(t, b.reader, "GET", path+"/revisions", "")
+	listed := parse[[]object](t, body)
+	if code != 200 || len(listed) != 2 || listed[0]["is_desired"] != true || listed[1]["is_applied"] != false || strings.Contains(string(body), "correct horse") {
+		t.Errorf("history: got %d %s", code, body)
+	}
+	sides := b.get(t, 200, b.reader, "GET", path+"/comparison?from=1&to=desired", "")
+	text := func(side string) string {
+		return sides[side].(object)["provider_specific_cluster_configuration_rendered"].(string)
+	}
+	if !strings.Contains(text("from"), "replicas: 2") || !strings.Contains(text("to"), "replicas: 5") {
+		t.Errorf("comparison: got %v", sides)
+	}
+	b.get(t, 400, b.reader, "GET", path+"/comparison?from=1", "")
+	b.get(t, 404, b.reader, "GET", path+"/comparison?from=1&to=77", "")
+
+	if stale := b.get(t, 409, b.full, "POST", path+"/rollback", `{"current_revision": 1, "revision": 1}`); stale["error"] != "stale_revision" {
+		t.Errorf("from a stale revision: got %v", stale)
+	}
+	back := b.get(t, 200, b.full, "POST", path+"/rollback", `{"current_revision": 2, "revision": 1}`)
+	if back["current_revision"] != 3.0 || back["status"] != "updating" || !strings.Contains(back["desired_provider_specific_cluster_configuration_rendered"].(string), "replicas: 2") {
+		t.Errorf("after the return: got %v %v", back["current_revision"], back["status"])
+	}
+}
