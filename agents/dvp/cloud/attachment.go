@@ -120,3 +120,13 @@ func (c *Cloud) Devices(ctx context.Context, machine *v1alpha2.VirtualMachine) (
 	attachments, err := c.Attachments(ctx, OfMachine(machine.Name))
 	return len(machine.Spec.BlockDeviceRefs) + len(attachments), err
 }
+
+// InSpec says whether a disk is part of a machine, so that it can be neither attached nor detached.
+func InSpec(machine *v1alpha2.VirtualMachine, disk string) bool {
+	for _, device := range machine.Spec.BlockDeviceRefs {
+		if device.Kind == v1alpha2.KindVirtualDisk && device.Name == disk {
+			return true
+		}
+	}
+	return false
+}

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -69,7 +70,9 @@ func (c *Cloud) Ping(ctx context.Context) error {
 func (c *Cloud) labels(more map[string]string) map[string]string {
 	all := map[string]string{LabelManagedBy: ManagedBy, LabelClusterUUID: c.cluster}
 	for key, value := range more {
-		all[key] = value
+		if len(value) <= validation.LabelValueMaxLength { // what is longer is found by its name alone
+			all[key] = value
+		}
 	}
 	return all
 }

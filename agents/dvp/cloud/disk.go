@@ -93,7 +93,8 @@ func (c *Cloud) ResizeDisk(ctx context.Context, disk *v1alpha2.VirtualDisk, size
 		before := disk.DeepCopy()
 		disk.Spec.PersistentVolumeClaim.Size = resource.NewQuantity(size, resource.BinarySI)
 		err := c.call(ctx, "resize", disk, func(ctx context.Context) error {
-			return c.client.Patch(ctx, disk, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+			// Whatever else changes on the disk meanwhile: DVP refuses to make it smaller.
+			return c.client.Patch(ctx, disk, client.MergeFrom(before))
 		})
 		if err != nil {
 			return err

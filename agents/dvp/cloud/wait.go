@@ -3,8 +3,10 @@ package cloud
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -12,6 +14,10 @@ import (
 
 // rewatchPause is before a watch that ended is begun anew.
 const rewatchPause = 500 * time.Millisecond
+
+// watchBound is how long a watch may last, in seconds, before the object is read anew: nothing tells
+// of a watch that the API server has forgotten.
+const watchBound int64 = 60
 
 // await watches the object of a name until done says so or fails. The object's end is an error of
 // kind NotFound. While DVP is unreachable it goes on; when the context ends, the error tells what
@@ -47,6 +53,8 @@ func await[T client.Object](ctx context.Context, c *Cloud, object T, list client
 func follow[T client.Object](ctx context.Context, c *Cloud, object T, list client.ObjectList, done func(T) (bool, error)) (bool, error) {
 	w, err := c.client.Watch(ctx, list, &client.ListOptions{
 		Namespace: c.namespace, FieldSelector: fields.OneTermEqualSelector("metadata.name", object.GetName()),
+		// Without the version, a deletion between the read and the watch would never be told.
+		Raw: &metav1.ListOptions{ResourceVersion: object.GetResourceVersion(), TimeoutSeconds: new(watchBound)},
 	})
 	if err != nil {
 		return false, nil //nolint:nilerr // the next read tells why, if it goes on
@@ -61,6 +69,7 @@ func follow[T client.Object](ctx context.Context, c *Cloud, object T, list clien
 			kind, _ := resourceOf(object)
 			return true, failf(NotFound, fmt.Sprintf("wait for %s %q", kind, object.GetName()), "it was deleted")
 		}
+		reflect.ValueOf(object).Elem().Set(reflect.ValueOf(now).Elem()) // the caller goes on with what was decided on
 		if ok, err := done(now); ok || err != nil {
 			return true, err
 		}
