@@ -3,6 +3,8 @@ package cloud
 import (
 	"context"
 	"fmt"
+	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -91,7 +93,8 @@ func attached(a *Attachment) (bool, error) {
 }
 
 // Detach removes an attachment and waits until the machine has let go of the disk: until the
-// attachment is gone, and the machine's own list says so too. Old DVPs dropped the attachment early.
+// attachment is gone, the machine's own list says so too, and soon the disk's. Old DVPs dropped the
+// attachment early.
 func (c *Cloud) Detach(ctx context.Context, attachment *Attachment) error {
 	if err := c.remove(ctx, attachment); err != nil && !Is(err, NotFound) {
 		return err
@@ -108,7 +111,26 @@ func (c *Cloud) Detach(ctx context.Context, attachment *Attachment) error {
 		}
 		return true, nil
 	})
-	if Is(err, NotFound) {
+	if err != nil && !Is(err, NotFound) {
+		return err
+	}
+	return c.released(ctx, attachment.Spec.BlockDeviceRef.Name, attachment.Spec.VirtualMachineName)
+}
+
+// releaseBound is how long a disk may go on telling of a machine that has let go of it. The
+// machine's word counts; the disk's follows in moments.
+const releaseBound = 30 * time.Second
+
+// released waits until a disk does not tell of a machine any more, so that whoever reads the disk
+// next is not misled.
+func (c *Cloud) released(ctx context.Context, disk, machine string) error {
+	waiting, cancel := context.WithTimeout(ctx, releaseBound)
+	defer cancel()
+	of := &v1alpha2.VirtualDisk{ObjectMeta: metav1.ObjectMeta{Name: disk}}
+	err := await(waiting, c, of, &v1alpha2.VirtualDiskList{}, func(now *v1alpha2.VirtualDisk) (bool, error) {
+		return !slices.ContainsFunc(now.Status.AttachedToVirtualMachines, func(user v1alpha2.AttachedTo) bool { return user.Name == machine }), nil
+	})
+	if Is(err, NotFound) || waiting.Err() != nil && ctx.Err() == nil {
 		return nil
 	}
 	return err
