@@ -290,11 +290,21 @@ func TestTunnelLeadsToTheConnectorAndEndsWithTheToken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if answer, err := client.Do(r); err == nil { // the stream ends without an answer
-		_ = answer.Body.Close()
-	}
-	if err := <-served; err != nil {
-		t.Fatalf("no stream arrived at the agent: %v", err)
+	// The agent may know of its tunnel a moment before the connector uses it.
+	retry := time.NewTicker(5 * time.Millisecond)
+	defer retry.Stop()
+	for arrived := false; !arrived; {
+		if answer, err := client.Do(r); err == nil { // the stream ends without an answer
+			_ = answer.Body.Close()
+		}
+		select {
+		case err := <-served:
+			if err != nil {
+				t.Fatalf("no stream arrived at the agent: %v", err)
+			}
+			arrived = true
+		case <-retry.C:
+		}
 	}
 	b.tick <- time.Time{}
 	if _, err := b.Store.RevokeAgentTokens(t.Context(), b.cluster.ID); err != nil {
