@@ -87,13 +87,16 @@ func (f *Fleet) SetLabels(ctx context.Context, actor Actor, id uuid.UUID, labels
 // LockCluster protects a cluster from deletion and archiving, or lifts the protection.
 func (f *Fleet) LockCluster(ctx context.Context, actor Actor, id uuid.UUID, locked bool) (store.Cluster, error) {
 	return f.mark(ctx, actor, change{Action: "cluster.lock", ObjectID: id}, func(tx *store.Tx, cluster *store.Cluster) (map[string]any, error) {
+		if cluster.IsLocked == locked {
+			return nil, nil
+		}
 		changes := map[string]any{"is_locked": []any{cluster.IsLocked, locked}}
 		cluster.IsLocked = locked
 		return changes, tx.SetClusterLock(ctx, store.SetClusterLockParams{ID: id, IsLocked: locked})
 	})
 }
 
-// mark changes what people note about a cluster, and writes it down.
+// mark changes what people note about a cluster, and writes it down unless nothing changes.
 func (f *Fleet) mark(ctx context.Context, actor Actor, noted change, set func(*store.Tx, *store.Cluster) (map[string]any, error)) (store.Cluster, error) {
 	var cluster store.Cluster
 	err := f.Store.InTx(ctx, func(tx *store.Tx) error {
@@ -107,6 +110,9 @@ func (f *Fleet) mark(ctx context.Context, actor Actor, noted change, set func(*s
 		noted.ObjectType = "Cluster"
 		if noted.Changes, err = set(tx, &cluster); err != nil {
 			return fmt.Errorf("mark cluster %s: %w", cluster.ID, err)
+		}
+		if len(noted.Changes) == 0 {
+			return nil
 		}
 		tx.Changed(store.ClusterTopic(cluster.ID), store.WorkspaceClustersTopic(cluster.WorkspaceID))
 		return f.audit(ctx, tx, actor, noted)

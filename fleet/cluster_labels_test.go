@@ -1,9 +1,11 @@
 package fleet_test
 
 import (
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
 
 	"commander/fleet"
 	"commander/fleet/fleettest"
@@ -110,6 +112,29 @@ func TestSavedViews(t *testing.T) {
 	if views, err := b.ClusterViews(t.Context(), b.Viewer, b.Workspace.ID); err != nil || len(views) != 1 {
 		t.Errorf("got %v, %v", views, err)
 	}
+	second, err := b.SaveClusterView(t.Context(), b.Admin, b.Workspace.ID, "Test", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = b.RenameClusterView(t.Context(), b.Admin, b.Workspace.ID, second.ID, "Production")
+	if got := refusedFields(t, err); got["name"] != "view.name.taken" {
+		t.Errorf("got %v", got)
+	}
+	if renamed, err := b.RenameClusterView(t.Context(), b.Admin, b.Workspace.ID, second.ID, "Staging"); err != nil || renamed.Name != "Staging" {
+		t.Errorf("got %+v, %v", renamed, err)
+	}
+	if _, err := b.RenameClusterView(t.Context(), b.Viewer, b.Workspace.ID, second.ID, "Mine"); !fault.Is(err, fault.Forbidden) {
+		t.Errorf("a viewer: got %v", err)
+	}
+	for i := range 18 {
+		if _, err := b.SaveClusterView(t.Context(), b.Admin, b.Workspace.ID, strconv.Itoa(i), ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err = b.SaveClusterView(t.Context(), b.Admin, b.Workspace.ID, "one more", "")
+	if got := refusedFields(t, err); got["name"] != "view.many" {
+		t.Errorf("got %v", got)
+	}
 	other, err := b.EnsureWorkspace(t.Context(), "other", "Other")
 	if err != nil {
 		t.Fatal(err)
@@ -119,5 +144,76 @@ func TestSavedViews(t *testing.T) {
 	}
 	if err := b.DeleteClusterView(t.Context(), b.Admin, b.Workspace.ID, view.ID); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestWhatATypedSearchMeans(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]struct {
+		text   string
+		labels store.Labels
+	}{
+		"":                        {"", store.Labels{}},
+		"prod 1.37":               {"prod 1.37", store.Labels{}},
+		" env=prod  pay team= ":   {"pay", store.Labels{"env": "prod", "team": ""}},
+		"env=prod env=test":       {"env=test", store.Labels{"env": "prod"}},
+		"=x a==b <i>=y env=<b>":   {"=x a==b <i>=y env=<b>", store.Labels{}},
+		"example.com/zone=eu-1.a": {"", store.Labels{"example.com/zone": "eu-1.a"}},
+	} {
+		got, labels := fleet.Searched(text)
+		if diff := cmp.Diff(want.labels, labels); diff != "" || got != want.text {
+			t.Errorf("%q: text %q, labels (-want +got):\n%s", text, got, diff)
+		}
+	}
+}
+
+func TestMarkingManyTellsWhoWasLeft(t *testing.T) {
+	t.Parallel()
+	b := fleettest.New(t)
+	full := store.Labels{}
+	for i := range 32 {
+		full["k"+strconv.Itoa(i)] = "v"
+	}
+	a, _ := b.Create(t, "a", nil)
+	crowded, _ := b.Create(t, "crowded", nil)
+	if _, err := b.SetLabels(t.Context(), b.Admin, crowded.ID, full); err != nil {
+		t.Fatal(err)
+	}
+	mark := func(marks fleet.Marks, ids ...uuid.UUID) (int, []fleet.Refusal, error) {
+		return b.MarkClusters(t.Context(), b.Admin, b.Workspace.ID, ids, marks)
+	}
+	changed, left, err := mark(fleet.Marks{Set: store.Labels{"env": "prod"}}, a.ID, crowded.ID, uuid.New())
+	if err != nil || changed != 1 || len(left) != 2 {
+		t.Fatalf("got %d, %v, %v", changed, left, err)
+	}
+	if left[0].Name != "crowded" || left[0].Why.Fields[fleet.LabelsField].Key != "cluster.label.many" || left[1].Why.Kind != fault.NotFound {
+		t.Errorf("got %+v", left)
+	}
+	if changed, left, err = mark(fleet.Marks{Set: store.Labels{"env": "prod"}, Remove: []string{"k0"}}, crowded.ID); err != nil || changed != 1 || left != nil {
+		t.Errorf("with room made: got %d, %v, %v", changed, left, err)
+	}
+	audits := func() (n int) {
+		if err := b.Store.Pool.QueryRow(t.Context(), "select count(*) from audits where object_id = $1", a.ID).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	before, locked := audits(), true
+	if _, _, err := mark(fleet.Marks{Set: store.Labels{"env": "prod"}}, a.ID); err != nil || audits() != before {
+		t.Errorf("what changes nothing is written down, or fails: %v", err)
+	}
+	if _, _, err := mark(fleet.Marks{Locked: &locked}, a.ID); err != nil || audits() != before+1 {
+		t.Errorf("a lock is not written down, or fails: %v", err)
+	}
+	for name, err := range map[string]error{
+		"nobody": func() error { _, _, err := mark(fleet.Marks{Locked: &locked}); return err }(),
+		"a key":  func() error { _, _, err := mark(fleet.Marks{Remove: []string{"<b>"}}, a.ID); return err }(),
+	} {
+		if !fault.Is(err, fault.Invalid) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+	if _, _, err := b.MarkClusters(t.Context(), b.Viewer, b.Workspace.ID, []uuid.UUID{a.ID}, fleet.Marks{Locked: &locked}); !fault.Is(err, fault.Forbidden) {
+		t.Errorf("a viewer: got %v", err)
 	}
 }

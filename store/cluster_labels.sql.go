@@ -140,6 +140,29 @@ func (q *Queries) LabelsOfWorkspace(ctx context.Context, arg LabelsOfWorkspacePa
 	return items, nil
 }
 
+const renameClusterView = `-- name: RenameClusterView :one
+update cluster_views set name = $2 where id = $1 returning id, workspace_id, name, query, created_by, created_at
+`
+
+type RenameClusterViewParams struct {
+	ID   uuid.UUID
+	Name string
+}
+
+func (q *Queries) RenameClusterView(ctx context.Context, arg RenameClusterViewParams) (ClusterView, error) {
+	row := q.db.QueryRow(ctx, renameClusterView, arg.ID, arg.Name)
+	var i ClusterView
+	err := row.Scan(
+		&i.ID,
+		&i.WorkspaceID,
+		&i.Name,
+		&i.Query,
+		&i.CreatedBy,
+		&i.CreatedAt,
+	)
+	return i, err
+}
+
 const setClusterLabels = `-- name: SetClusterLabels :exec
 update clusters set labels = $2, changed_at = now() where id = $1
 `

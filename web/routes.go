@@ -43,6 +43,10 @@ func (s *server) routes() []route {
 
 		{get, paths.RouteClusters, fleet.ClustersView, c.Clusters},
 		{post, paths.RouteClusters, fleet.ClustersEdit, c.CreateCluster},
+		{post, paths.RouteClusterMarks, fleet.ClustersEdit, c.MarkClusters},
+		{post, paths.RouteClusterViews, fleet.ClustersEdit, c.SaveClusterView},
+		{post, paths.RouteClusterView, fleet.ClustersEdit, c.RenameClusterView},
+		{post, paths.RouteClusterViewDeletion, fleet.ClustersEdit, c.DeleteClusterView},
 		{get, paths.RouteClusterNew, fleet.ClustersEdit, c.NewCluster},
 		{post, paths.RouteNewPreview, fleet.ClustersEdit, c.PreviewNew},
 		{get, paths.RouteArchive, fleet.ClustersView, c.Archive},
@@ -90,6 +94,7 @@ func (s *server) routes() []route {
 		{post, paths.RouteClusterPreview, fleet.ClustersEdit, c.PreviewConfiguration},
 		{get, paths.RouteClusterKubernetes, fleet.ClustersView, c.ClusterKubernetes},
 		{get, paths.RouteClusterTasks, fleet.TasksView, c.ClusterTasks},
+		{post, paths.RouteClusterLabels, fleet.ClustersEdit, c.SaveLabels},
 		{get, paths.RouteClusterDeletion, fleet.ClustersEdit, c.Deletion},
 		{post, paths.RouteClusterDeletion, fleet.ClustersEdit, c.DeleteCluster},
 		{get, paths.RouteClusterKubeconfig, fleet.ClustersConnect, c.Kubeconfig},

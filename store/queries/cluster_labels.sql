@@ -22,5 +22,8 @@ select * from cluster_views where workspace_id = $1 order by name;
 -- name: ClusterView :one
 select * from cluster_views where id = $1;
 
+-- name: RenameClusterView :one
+update cluster_views set name = $2 where id = $1 returning *;
+
 -- name: DeleteClusterView :exec
 delete from cluster_views where id = $1;

@@ -31,25 +31,10 @@ type Row struct {
 	Nodes         int
 	NodesKnown    bool
 	Task          *LastTask
-}
-
-// List is the page of a workspace's clusters.
-type List struct {
-	Slug      string
-	Rows      []Row
-	Query     paths.Query
-	Filters   []ui.Filter
-	Columns   []ui.Column // seven: name, status, configuration, agent, version, nodes, last task
-	Pages     ui.Pages
-	Total     int // clusters of the workspace, shown or not
-	CanCreate bool
-	New       New
-}
-
-// New is the pill that offers clusters that appeared since the list was drawn.
-type New struct {
-	Count int
-	Href  string
+	Labels        []Label
+	Locked        bool // protected from deletion
+	CanPick       bool // for what is done to several clusters at once
+	Picked        bool
 }
 
 // ArchiveRow is a cluster in the archive.
@@ -91,6 +76,7 @@ type Head struct {
 	Status        ui.Status
 	Configuration ui.Status
 	Agent         ui.Agent
+	Locked        bool   // protected from deletion
 	Tab           string // one of the Tab constants
 	Next          *Next
 	Can           Can
@@ -110,6 +96,8 @@ const (
 // Can is what the person may do with the cluster in its present state.
 type Can struct {
 	Edit, Converge, Connect, Delete, Archive bool
+	// Mark is to change labels and the protection from deletion.
+	Mark bool
 }
 
 // Next is the one obvious thing to do with a cluster now.
@@ -170,6 +158,14 @@ type Overview struct {
 	Nodes        []Node
 	Tasks        []tasks.Row
 	RenderErrors []RenderError
+	Labels       Labels
+}
+
+// Labels are what people find a cluster by, and the form that changes them.
+type Labels struct {
+	Saved   []Label
+	Typed   string // key=value, apart by spaces
+	Problem i18n.Message
 }
 
 // Object is a Kubernetes object the agent applies.

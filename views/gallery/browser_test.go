@@ -73,7 +73,7 @@ func browser(t *testing.T, beat time.Duration) (context.Context, string, func() 
 
 // outside lists what sticks out of the window and cannot be scrolled to inside a part of its own.
 const outside = `[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > innerWidth + 1 &&
-	!e.closest(".filters, .tabs, .yaml, .diff, .log, .side, .away, .table, [popover], dialog, template")).map(e => e.tagName + "." + e.className)`
+	!e.closest(".filters, .tabs, .yaml, .diff, .log, .side, .away, .table, [popover], dialog, template, details:not([open]) > :not(summary)")).map(e => e.tagName + "." + e.className)`
 
 func TestPagesFitEveryScreenAndObeyThePolicy(t *testing.T) {
 	tab, address, said := browser(t, time.Hour)
@@ -140,6 +140,26 @@ func TestARowChangesInPlaceAndSaysSo(t *testing.T) {
 		until(`document.querySelector("#cluster-c2-row.changed .chip")?.dataset.tone === "good"`),
 		until(`document.querySelector("#said").textContent === "payments-prod-2: Ready"`),
 		until(`document.querySelector("#connection").textContent === "Live"`),
+	))
+}
+
+func TestChosenRowsStayChosen(t *testing.T) {
+	tab, address, _ := browser(t, 300*time.Millisecond)
+	require.NoError(t, chromedp.Do(tab,
+		chromedp.Navigate(address+"/gallery/clusters"),
+		until(`document.documentElement.dataset.script === "" && getComputedStyle(document.querySelector("#bulk")).display === "none"`),
+		press(`[name=cluster][value=c2]`),
+		until(`getComputedStyle(document.querySelector("#bulk")).display === "flex"`),
+		until(`document.querySelector("[data-picked]").textContent === "1 chosen"`),
+		// The row comes anew over the socket.
+		until(`document.querySelector("#cluster-c2-row.changed .chip")?.dataset.tone === "good"`),
+		until(`document.querySelector("[name=cluster][value=c2]").checked`),
+		press(`[data-pick-all]`),
+		until(`document.querySelector("[data-picked]").textContent === "7 chosen"`),
+		press(`#cluster-filters summary`),
+		until(`document.querySelector(".drop[open] a").checkVisibility()`),
+		chromedp.KeyEvent("\u001b"),
+		until(`!document.querySelector(".drop[open]") && document.activeElement.matches("summary")`),
 	))
 }
 

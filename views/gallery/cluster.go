@@ -23,6 +23,7 @@ func overview() clusters.Overview {
 		Head: clusterHead(clusters.TabOverview), Facts: facts(),
 		Totals: clusters.Totals{Known: true, CPU: 14.5, MemoryGiB: 28, RootDiskGiB: 140, PVCGiB: 12.25, Nodes: 4},
 		Tasks:  taskRows()[1:4],
+		Labels: clusters.Labels{Saved: labels("env=prod", "team=payments"), Typed: "env=prod\nteam=payments"},
 	}
 	for i := range o.Tasks {
 		o.Tasks[i].Cluster = ""
@@ -43,9 +44,11 @@ func cluster() []Exhibit {
 	fresh.Status, fresh.Configuration, fresh.Agent = ui.ClusterStatus("configuration_error"), ui.ConfigurationStatus("no_data"), ui.Agent{Tone: ui.Neutral}
 	fresh.Facts.Kubernetes, fresh.Facts.AgentVersion, fresh.Facts.CheckedAt, fresh.Facts.ReportedAt = "", "", time.Time{}, time.Time{}
 	fresh.Next = &clusters.Next{Tone: ui.Bad, Text: i18n.M("cluster.next.configuration_error"), Label: i18n.M("action.fix"), Href: paths.ClusterConfiguration(clusterID)}
+	fresh.Labels = clusters.Labels{Typed: "env=<b>", Problem: i18n.M("cluster.label.invalid", "env=<b>")}
 	fresh.RenderErrors = []clusters.RenderError{{Section: i18n.M("section.placement"), Text: i18n.Plain(`template: placement:7: map has no entry for key "workerCount"`)}}
 	waiting := overview()
 	waiting.Head = destructive()
+	waiting.Locked = true
 	reader := overview()
 	reader.Can = clusters.Can{}
 

@@ -81,6 +81,8 @@ func forms() []Exhibit {
 	}
 	h := clusterHead(clusters.TabConfiguration)
 	title := i18n.M("new.title")
+	locked := clusterHead(clusters.TabNone)
+	locked.Locked = true
 	return []Exhibit{
 		shelled("templates", layout.SectionClusters, i18n.M("new.choose"), clusters.TemplatesBody(clusters.Templates{Slug: slug, Cards: []clusters.TemplateCard{
 			{ID: "t1", Name: "Lab", Comment: "A control plane on this machine, with nodes that are played.", Version: 3, Parameters: 12},
@@ -91,6 +93,7 @@ func forms() []Exhibit {
 		shelled("new-invalid", layout.SectionClusters, title, clusters.NewBody(invalid)),
 		shelled("configuration", layout.SectionClusters, i18n.M("cluster.tab.configuration"), clusters.ConfigurationBody(clusters.Configuration{Head: h, Form: edit, Diffs: diff, AppliedAt: ago(time.Hour)})),
 		shelled("configuration-conflict", layout.SectionClusters, i18n.M("cluster.tab.configuration"), clusters.ConfigurationBody(clusters.Configuration{Head: h, Form: conflict})),
+		shelled("deletion-locked", layout.SectionClusters, i18n.M("cluster.delete"), clusters.DeletionBody(clusters.Deletion{Head: locked})),
 		shelled("deletion", layout.SectionClusters, i18n.M("cluster.delete"), clusters.DeletionBody(clusters.Deletion{Head: h, Nodes: 4, Revision: "7", Typed: "payments", Problem: i18n.M("deletion.mismatch")})),
 	}
 }
@@ -118,7 +121,7 @@ func clusterHead(tab string) clusters.Head {
 	return clusters.Head{
 		ID: clusterID, Name: "payments-prod-2", Slug: slug, Tab: tab,
 		Status: ui.ClusterStatus("in_sync"), Configuration: ui.ConfigurationStatus("configured"), Agent: heard(3 * time.Second),
-		Can: clusters.Can{Edit: true, Converge: true, Connect: true, Delete: true, Archive: true},
+		Can: clusters.Can{Edit: true, Converge: true, Connect: true, Delete: true, Archive: true, Mark: true},
 	}
 }
 

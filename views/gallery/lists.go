@@ -57,7 +57,7 @@ func clusterRows() []clusters.Row {
 			Version: version, Nodes: nodes, NodesKnown: nodes > 0, Task: t,
 		}
 	}
-	return []clusters.Row{
+	rows := []clusters.Row{
 		row("c1", "payments-prod-1", "in_sync", "configured", heard(4*time.Second), "1.37.2", 18, task("check", "succeeded", 3*time.Minute)),
 		row("c2", "payments-prod-2", "updating", "applying", heard(time.Second), "1.36.3 → 1.37.2", 9, task("converge", "running", 372*time.Second)),
 		row("c3", "edge-kazan", "synchronization_failure", "no_data", heard(41*time.Minute), "1.36.3", 3, task("converge", "lost_in_critical", 40*time.Minute)),
@@ -66,6 +66,21 @@ func clusterRows() []clusters.Row {
 		row("c6", "sandbox", "configuration_error", "no_data", ui.Agent{Tone: ui.Neutral}, "", 0, nil),
 		row("c7", "reporting", "creating", "no_data", ui.Agent{Tone: ui.Neutral}, "1.37.2", 0, task("bootstrap", "running", 14*time.Second)),
 	}
+	for i := range rows {
+		rows[i].CanPick = true
+	}
+	rows[0].Labels, rows[0].Locked = labels("env=prod", "team=payments"), true
+	rows[1].Labels = labels("env=prod", "region=eu-central", "team=payments", "tier=1")
+	rows[4].Labels = labels("env=test")
+	return rows
+}
+
+func labels(texts ...string) []clusters.Label {
+	var out []clusters.Label
+	for _, text := range texts {
+		out = append(out, clusters.Label{Text: text, Href: paths.Here(paths.Query{Text: text})})
+	}
+	return out
 }
 
 func lists() []Exhibit {
@@ -75,6 +90,26 @@ func lists() []Exhibit {
 		Pages: ui.Pages{From: 1, To: 7, Total: 214, Next: paths.ClusterList(slug, paths.Query{Page: 2})}, Total: 214, CanCreate: true,
 		New: clusters.New{Count: 3, Href: paths.Clusters(slug)},
 	}
+	list.Bulk.CanEdit, list.View.CanEdit = true, true
+	list.Labels = []clusters.LabelFilter{
+		{Text: "env=prod", Count: 140, Href: paths.Here(paths.Query{Text: "env=prod"})},
+		{Text: "team=payments", Count: 31, Href: paths.Here(paths.Query{Text: "team=payments"})},
+	}
+	refused := list
+	refused.Query = paths.Query{Text: "env=prod", Sort: clusters.SortNodes, Descending: true}
+	refused.Filters = append(clusterFilters(""), ui.Filter{Label: i18n.Plain("Production, largest first"), Count: 140, Pressed: true})
+	refused.Labels = []clusters.LabelFilter{{Text: "env=prod", Count: 140, Href: paths.Here(paths.Query{}), Pressed: true}}
+	refused.Columns = clusters.Columns(slug, refused.Query)
+	refused.View = clusters.ViewTool{CanEdit: true, ID: "v1", Name: "Production, largest first"}
+	refused.Rows = clusterRows()
+	refused.Rows[4].Picked = true
+	refused.Bulk = clusters.Bulk{
+		CanEdit: true, Changed: 2, Typed: "env=<prod>", Problem: i18n.M("cluster.label.invalid", "env=<prod>"),
+		Refused: []clusters.Refused{{Name: "ml-batch-with-a-rather-long-name-that-somebody-chose", Why: i18n.M("cluster.label.many", 32)}, {Why: i18n.M("fault.not_found")}},
+	}
+	unsaved := list
+	unsaved.Query, unsaved.Bulk = paths.Query{Text: "env=prod"}, clusters.Bulk{}
+	unsaved.View = clusters.ViewTool{CanEdit: true, Name: "Production", Problem: i18n.M("view.name.taken", "Production")}
 	none := list
 	none.Rows, none.Query, none.Filters, none.New = nil, paths.Query{Text: "no-such", Status: "attention"}, clusterFilters("attention"), clusters.New{}
 	archive := clusters.ArchiveList{Slug: slug, Any: true, Rows: []clusters.ArchiveRow{
@@ -84,6 +119,8 @@ func lists() []Exhibit {
 	rows := taskRows()
 	return []Exhibit{
 		shelled("clusters", layout.SectionClusters, title, clusters.ListBody(list)),
+		shelled("clusters-refused", layout.SectionClusters, title, clusters.ListBody(refused)),
+		shelled("clusters-unsaved", layout.SectionClusters, title, clusters.ListBody(unsaved)),
 		shelled("clusters-no-results", layout.SectionClusters, title, clusters.ListBody(none)),
 		shelled("clusters-empty", layout.SectionClusters, title, clusters.ListBody(clusters.List{Slug: slug, CanCreate: true})),
 		shelled("archive", layout.SectionArchive, i18n.M("archive.title"), clusters.ArchiveBody(archive)),

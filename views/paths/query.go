@@ -38,6 +38,12 @@ func (q Query) SortedBy(column string) Query {
 	return q
 }
 
+// Finding is the same list with another text.
+func (q Query) Finding(text string) Query {
+	q.Text, q.Page = text, 0
+	return q
+}
+
 // Only narrows the list to one saved filter; an empty name shows all.
 func (q Query) Only(status string) Query {
 	q.Status, q.Page = status, 0
@@ -56,6 +62,46 @@ func (q Query) Order() string {
 		return "-" + q.Sort
 	}
 	return q.Sort
+}
+
+// Same tells whether two queries ask for the same list, at whatever page.
+func (q Query) Same(other Query) bool {
+	q.Page, other.Page = 0, 0
+	return q == other
+}
+
+// Here is a list at the address of the page that it is on, whichever list that is.
+func Here(q Query) string {
+	if here := q.encode(); here != "" {
+		return here
+	}
+	return "?"
+}
+
+// ReadHere reads what Here wrote.
+func ReadHere(here string) Query {
+	values, err := url.ParseQuery(strings.TrimPrefix(here, "?"))
+	if err != nil {
+		return Query{} // nobody's page wrote this
+	}
+	return ParseQuery(values)
+}
+
+// changed is the parameter that tells a list how many of its things a request before has changed.
+const changed = "changed"
+
+// ClusterListChanged is the list after a request that has changed so many clusters.
+func ClusterListChanged(slug string, q Query, clusters int) string {
+	return fill(RouteClusters, slug) + Here(q) + "&" + changed + "=" + strconv.Itoa(clusters)
+}
+
+// ParseChanged reads how many things a list says were changed; 0 is nothing to say.
+func ParseChanged(values url.Values) int {
+	n, err := strconv.Atoi(values.Get(changed))
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 // Filtered tells whether the query hides anything.

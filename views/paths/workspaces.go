@@ -7,10 +7,11 @@ const (
 	RouteWorkspaceSettings   = "/workspaces/{slug}/settings"
 	RouteWorkspaceDeletion   = "/workspaces/{slug}/deletion"
 	RouteClusterViews        = "/workspaces/{slug}/views"
+	RouteClusterView         = "/workspaces/{slug}/views/{id}"
 	RouteClusterViewDeletion = "/workspaces/{slug}/views/{id}/deletion"
 
+	RouteClusterMarks  = "/workspaces/{slug}/clusters/marks"
 	RouteClusterLabels = "/clusters/{id}/labels"
-	RouteClusterLock   = "/clusters/{id}/lock"
 )
 
 // Workspaces creates a workspace (POST).
@@ -28,11 +29,14 @@ func WorkspaceDeletion(slug string) string { return fill(RouteWorkspaceDeletion,
 // ClusterViews saves what the list of clusters is asked for under a name (POST).
 func ClusterViews(slug string) string { return fill(RouteClusterViews, slug) }
 
+// ClusterView gives a saved view another name (POST).
+func ClusterView(slug, id string) string { return fill(RouteClusterView, slug, id) }
+
 // ClusterViewDeletion forgets a saved view (POST).
 func ClusterViewDeletion(slug, id string) string { return fill(RouteClusterViewDeletion, slug, id) }
 
+// ClusterMarks notes the same about several clusters (POST).
+func ClusterMarks(slug string) string { return fill(RouteClusterMarks, slug) }
+
 // ClusterLabels replaces a cluster's labels (POST).
 func ClusterLabels(id string) string { return fill(RouteClusterLabels, id) }
-
-// ClusterLock protects a cluster from deletion, or lifts the protection (POST).
-func ClusterLock(id string) string { return fill(RouteClusterLock, id) }

@@ -41,8 +41,8 @@ func current(here bool) templ.Attributes {
 	return templ.Attributes{"aria-current": "page"}
 }
 
-// pressed marks the filter that is on.
-func pressed(on bool) templ.Attributes {
+// Pressed marks the filter that is on.
+func Pressed(on bool) templ.Attributes {
 	if !on {
 		return nil
 	}

@@ -19,6 +19,7 @@ var shapes = map[string]string{
 	"more":     "M3.5 8h.01M8 8h.01M12.5 8h.01",
 	"down":     "M8 3v10M4.5 9.5 8 13l3.5-3.5",
 	"terminal": "M2.5 3.5h11v9h-11zM5 6.5 7 8 5 9.5M8.5 10H11",
+	"lock":     "M4 7.5h8V13H4zM5.5 7.5V5.5a2.5 2.5 0 0 1 5 0v2",
 	"alert":    "M8 2.5 14.5 13.5h-13zM8 6.5v3.5M8 11.9h.01",
 }
 
@@ -47,7 +48,7 @@ func Icon(name string) templ.Component {
 		var templ_7745c5c3_Var2 string
 		templ_7745c5c3_Var2, templ_7745c5c3_Err = templruntime.NewAttributeExpression(shapes[name]).Resolve(ctx)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ui/icon.templ`, Line: 18, Col: 103}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ui/icon.templ`, Line: 19, Col: 103}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var2)
 		if templ_7745c5c3_Err != nil {

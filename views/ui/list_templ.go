@@ -68,7 +68,7 @@ func Filters(filters []Filter) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = templruntime.RenderAttributes(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_ElementWriter, "a", pressed(f.Pressed))
+				templ_7745c5c3_Err = templruntime.RenderAttributes(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_ElementWriter, "a", Pressed(f.Pressed))
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

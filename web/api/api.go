@@ -53,6 +53,7 @@ func routes(a *api) chi.Router {
 		r.Post(paths.RouteAPI+"/clusters", a.handler(a.createCluster))
 		r.Get(paths.RouteAPI+"/clusters/{id}", a.handler(a.showCluster))
 		r.Put(paths.RouteAPI+"/clusters/{id}", a.handler(a.changeCluster))
+		r.Patch(paths.RouteAPI+"/clusters/{id}", a.handler(a.markCluster))
 		r.Delete(paths.RouteAPI+"/clusters/{id}", a.handler(a.deleteCluster))
 		r.Get(paths.RouteAPI+"/clusters/{id}/kubeconfig", a.handler(a.kubeconfig))
 		r.Get(paths.RouteAPI+"/catalogs", a.handler(a.listCatalogs))

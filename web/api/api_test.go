@@ -203,7 +203,7 @@ func TestRefusals(t *testing.T) {
 		{"no token", "", "GET", "/clusters", "", 401, "unauthenticated", ""},
 		{"unknown token", "cmdr_x", "GET", "/clusters", "", 401, "unauthenticated", ""},
 		{"unknown token at an unknown address", "cmdr_x", "GET", "/clusters/x/y", "", 404, "not_found", ""},
-		{"method", b.full, "PATCH", path, "", 405, "method_not_allowed", ""},
+		{"method", b.full, "POST", path, "", 405, "method_not_allowed", ""},
 		{"no id", b.full, "GET", "/clusters/x", "", 404, "not_found", ""},
 		{"unknown id", b.full, "GET", "/clusters/" + uuid.NewString(), "", 404, "not_found", ""},
 		{"another workspace's", foreign, "GET", path, "", 404, "not_found", ""},

@@ -18,10 +18,10 @@ const pageSize = 1_000
 func (a *api) listClusters(w http.ResponseWriter, r *http.Request) error {
 	c := callerOf(r.Context())
 	out := []summary{}
+	filter := filterOf(r)
 	for {
-		page, err := a.fleet.Clusters(r.Context(), c.actor, c.workspace.ID, fleet.ClusterFilter{
-			Archived: r.URL.Query().Get("archived") == "true", Sort: "created", Limit: pageSize, Start: len(out),
-		})
+		filter.Start = len(out)
+		page, err := a.fleet.Clusters(r.Context(), c.actor, c.workspace.ID, filter)
 		if err != nil {
 			return err
 		}
@@ -62,6 +62,8 @@ type wanted struct {
 	RegistryID               *string      `json:"registry_id"`
 	RegistryMode             *string      `json:"registry_mode"`
 	Values                   store.Values `json:"values"`
+	// Labels are read when a cluster is made; later they are changed by themselves.
+	Labels store.Labels `json:"labels"`
 }
 
 // check reads the id of the version, after the attributes that are there at all.
@@ -98,6 +100,7 @@ func (a *api) createCluster(w http.ResponseWriter, r *http.Request) error {
 	made, _, err := a.fleet.CreateCluster(r.Context(), c.actor, fleet.NewCluster{
 		WorkspaceID: c.workspace.ID, Name: *body.Name, TemplateVersionID: version, Values: body.Values,
 		RegistryID: choice.ID, RegistryMode: choice.Mode, Install: true, KeepErrors: true,
+		Labels: body.Labels,
 	})
 	if err != nil {
 		return err

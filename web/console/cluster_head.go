@@ -53,7 +53,7 @@ func (c *Console) managed(w http.ResponseWriter, r *http.Request) (view fleet.Cl
 func (c *Console) head(view fleet.ClusterView, who fleet.Actor, tab string) clusters.Head {
 	can := canDo(view, who)
 	return clusters.Head{
-		ID: view.ID.String(), Name: view.Name, Slug: view.Workspace.Slug, Tab: tab, Can: can,
+		ID: view.ID.String(), Name: view.Name, Slug: view.Workspace.Slug, Tab: tab, Can: can, Locked: view.IsLocked,
 		Status:        ui.ClusterStatus(string(view.Status)),
 		Configuration: ui.ConfigurationStatus(string(c.Fleet.SyncState(view.Line.ReportedAt, view.Line.SyncState))),
 		Agent:         ui.AgentSeen(moment(view.Line.ReportedAt), c.Fleet.Clock.Now()),
@@ -72,6 +72,7 @@ func canDo(view fleet.ClusterView, who fleet.Actor) clusters.Can {
 		Connect:  living && view.WasCreated && fleet.May(role, fleet.ClustersConnect),
 		Delete:   edit && !view.IsLocked,
 		Archive:  edit && !view.IsLocked && !running,
+		Mark:     edit,
 	}
 }
 

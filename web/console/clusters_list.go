@@ -41,29 +41,53 @@ func (c *Console) Clusters(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	query := paths.ParseQuery(r.URL.Query())
-	now := c.Fleet.Clock.Now()
-	found, err := c.Fleet.Clusters(r.Context(), actor(r), workspace.ID, fleet.ClusterFilter{
-		Search: query.Text, Statuses: statusesOf(query.Status), Sort: query.Order(), Limit: c.size(), Start: c.first(query),
+	return c.clusterList(w, r, http.StatusOK, workspace, query, func(list *clusters.List) {
+		list.Bulk.Changed = paths.ParseChanged(r.URL.Query())
 	})
+}
+
+// clusterList answers with the list as a query asks for it; tell adds what an act on it has led to.
+func (c *Console) clusterList(w http.ResponseWriter, r *http.Request, status int, workspace store.Workspace, query paths.Query, tell func(*clusters.List)) error {
+	now := c.Fleet.Clock.Now()
+	filter := filterOf(query)
+	filter.Limit, filter.Start = c.size(), c.first(query)
+	found, err := c.Fleet.Clusters(r.Context(), actor(r), workspace.ID, filter)
 	if err != nil {
 		return err
 	}
+	canEdit := fleet.May(actor(r).Role(workspace.ID), fleet.ClustersEdit)
 	list := clusters.List{
 		Slug: workspace.Slug, Query: query, Columns: clusters.Columns(workspace.Slug, query),
 		Filters: filtersOf(workspace.Slug, query, found.Statuses), Total: totalOf(found.Statuses, nil),
+		View: clusters.ViewTool{CanEdit: canEdit},
 		Pages: c.pages(query, len(found.Lines), int(found.Total), func(q paths.Query) string {
 			return paths.ClusterList(workspace.Slug, q)
 		}),
-		CanCreate: fleet.May(actor(r).Role(workspace.ID), fleet.ClustersEdit),
+		CanCreate: canEdit, Bulk: clusters.Bulk{CanEdit: canEdit},
 	}
+	if err := c.savedViews(r, workspace, &list); err != nil {
+		return err
+	}
+	if list.Labels, err = c.labelFilters(r, workspace, query); err != nil {
+		return err
+	}
+	tell(&list)
 	for _, line := range found.Lines {
-		list.Rows = append(list.Rows, c.row(line))
+		row := c.row(line, canEdit)
+		row.Picked = list.Bulk.Picked[row.ID]
+		list.Rows = append(list.Rows, row)
 	}
-	return c.show(w, r, http.StatusOK, page{
+	return c.show(w, r, status, page{
 		title: i18n.M("clusters.title"), section: layout.SectionClusters, workspace: &workspace,
 		live:    paths.Live(now.UnixMilli(), listTopics(workspace.ID, found.Lines)...),
 		content: clusters.ListBody(list), fragment: clusters.ListFragment(list),
 	})
+}
+
+// filterOf is what a query means to the fleet, on whichever page.
+func filterOf(query paths.Query) fleet.ClusterFilter {
+	text, labels := fleet.Searched(query.Text)
+	return fleet.ClusterFilter{Search: text, Labels: labels, Statuses: statusesOf(query.Status), Sort: query.Order()}
 }
 
 func listTopics(workspace uuid.UUID, lines []store.ClusterLine) []string {
@@ -127,7 +151,7 @@ func (c *Console) pages(query paths.Query, shown, total int, at func(paths.Query
 }
 
 // row is a cluster in the list.
-func (c *Console) row(line store.ClusterLine) clusters.Row {
+func (c *Console) row(line store.ClusterLine, canPick bool) clusters.Row {
 	seen := moment(line.ReportedAt)
 	return clusters.Row{
 		ID: line.ID.String(), Name: line.Name, Template: line.TemplateName,
@@ -136,7 +160,7 @@ func (c *Console) row(line store.ClusterLine) clusters.Row {
 		Agent:         ui.AgentSeen(seen, c.Fleet.Clock.Now()),
 		Version:       kubernetesVersion(line.KubernetesVersion),
 		Nodes:         line.NodeCount, NodesKnown: !seen.IsZero(),
-		Task: lastTask(line),
+		Task: lastTask(line), Labels: labelsOf(line.Labels, paths.Here), Locked: line.IsLocked, CanPick: canPick,
 	}
 }
 

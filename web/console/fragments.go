@@ -60,7 +60,7 @@ func (c *Console) renderRow(ctx context.Context, who fleet.Actor, id uuid.UUID) 
 	if line.ArchivedAt != nil {
 		return []templ.Component{clusters.LiveGone(id.String())}, nil
 	}
-	return []templ.Component{clusters.LiveRow(c.row(line))}, nil
+	return []templ.Component{clusters.LiveRow(c.row(line, fleet.May(who.Role(line.WorkspaceID), fleet.ClustersEdit)))}, nil
 }
 
 func (c *Console) renderCluster(ctx context.Context, who fleet.Actor, id uuid.UUID, parts int64) ([]templ.Component, error) {

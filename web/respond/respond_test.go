@@ -141,7 +141,7 @@ func TestFailureOfAPartIsANoticeAboveThePage(t *testing.T) {
 		require.NoError(t, err)
 		notice := part.Find("#problems[hx-swap-oob] [role=alert]")
 		require.Equal(t, 1, notice.Length(), name)
-		require.Contains(t, notice.Text(), "prod is locked against deletion.")
+		require.Contains(t, notice.Text(), "prod is protected from deletion.")
 	}
 }
 

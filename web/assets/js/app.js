@@ -8,6 +8,7 @@ import "./log.js";
 import "./copy.js";
 import "./menu.js";
 import "./keys.js";
+import "./pick.js";
 import "./look.js";
 import "./form.js";
 import "./navigation.js";

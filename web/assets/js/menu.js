@@ -18,6 +18,18 @@ document.addEventListener("toggle", (event) => {
   });
 }, true);
 
+// A panel under a word closes when something else is meant.
+const shut = (except) => {
+  for (const drop of document.querySelectorAll("[data-drop][open]")) if (!drop.contains(except)) drop.open = false;
+};
+document.addEventListener("click", (event) => shut(event.target));
+document.addEventListener("keydown", (event) => {
+  const open = event.key === "Escape" && document.querySelector("[data-drop][open]");
+  if (!open) return;
+  open.querySelector("summary").focus();
+  shut(null);
+});
+
 // Going somewhere closes what is open.
 document.addEventListener("htmx:beforeRequest", () => {
   for (const menu of document.querySelectorAll("[data-menu]:popover-open")) menu.hidePopover();
