@@ -142,7 +142,9 @@ func (a *Agent) feed(ctx context.Context) error {
 	if a.labeled {
 		return nil
 	}
-	bounded, cancel := context.WithTimeout(ctx, TickOf(a.Timeout))
+	// Not cut short by the agent's end: a request that was given up could still take effect after
+	// the one that takes the label back.
+	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), min(TickOf(a.Timeout), leaveBound))
 	defer cancel()
 	a.asked = true
 	if err := a.Cluster.Label(bounded, v1.FencingWatchdog, a.Timeout); err != nil {
