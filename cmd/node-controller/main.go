@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/go-logr/logr"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -27,6 +28,8 @@ import (
 	"commander/agents/node/api/v1alpha1"
 	"commander/agents/node/api/v1alpha2"
 	"commander/agents/node/controller/approval"
+	"commander/agents/node/controller/bashiblecontext"
+	"commander/agents/node/controller/bashiblelock"
 	"commander/agents/node/controller/drain"
 	"commander/agents/node/controller/fencing"
 	"commander/agents/node/controller/groupstatus"
@@ -41,7 +44,7 @@ import (
 type options struct {
 	Metrics    string   `flag:"metrics-bind-address" default:":8080" help:"address of /metrics; 0 means none"`
 	Health     string   `flag:"health-probe-bind-address" default:":8081" help:"address of /healthz and /readyz"`
-	Disabled   []string `flag:"disable-controllers" help:"names of controllers that shall not run: node-group-status, update-approval, node-draining, node-template, node-fencing, webhooks"`
+	Disabled   []string `flag:"disable-controllers" help:"names of controllers that shall not run: node-group-status, update-approval, node-draining, node-template, node-fencing, bashible-context, bashible-apiserver-lock, webhooks"`
 	Concurrent int      `flag:"max-concurrent-reconciles" default:"1" help:"objects that a controller looks at side by side; approval and fencing never take more than one"`
 	CertDir    string   `flag:"webhook-cert-dir" default:"/tmp/k8s-webhook-server/serving-certs" help:"folder of tls.crt and tls.key of the webhooks"`
 	Elect      bool     `flag:"leader-elect" default:"true" help:"act only as the leader of all replicas"`
@@ -78,6 +81,8 @@ func start(ctx context.Context, args []string) error {
 		{"node-draining", func() error { return drain.Setup(ctx, manager, now, metrics.Registry) }},
 		{"node-template", func() error { return template.Setup(manager) }},
 		{fencing.Name, func() error { return fencing.Setup(manager, now, log) }},
+		{bashiblecontext.Name, func() error { return bashiblecontext.Setup(manager, now) }},
+		{bashiblelock.Name, func() error { return bashiblelock.Setup(manager, metrics.Registry) }},
 		{"webhooks", func() error { return webhook.Setup(manager) }},
 	} {
 		if slices.Contains(o.Disabled, part.name) {
@@ -110,9 +115,10 @@ func newManager(o options) (ctrl.Manager, error) {
 		LeaderElectionReleaseOnCancel: true, // nothing is done after the manager has ended
 		Controller:                    ctrlconfig.Controller{MaxConcurrentReconciles: o.Concurrent},
 		WebhookServer:                 ctrlwebhook.NewServer(ctrlwebhook.Options{CertDir: o.CertDir}),
-		// Only the Secrets of nodes: a controller need not be able to read all.
+		// Only those of nodes: a controller need not be able to read all.
 		Cache: cache.Options{ByObject: map[client.Object]cache.ByObject{
-			&corev1.Secret{}: {Namespaces: map[string]cache.Config{api.Namespace: {}}},
+			&corev1.Secret{}:     {Namespaces: map[string]cache.Config{api.Namespace: {}}},
+			&appsv1.Deployment{}: {Namespaces: map[string]cache.Config{api.Namespace: {}}},
 		}},
 	})
 	if err != nil {

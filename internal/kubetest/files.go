@@ -48,6 +48,7 @@ func (s *Server) prepare() (token string, port int, err error) {
 		os.WriteFile(s.file("sa.key"), pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}), 0o600),
 		os.WriteFile(s.file("tokens.csv"), []byte(token+",admin,admin,system:masters\n"), 0o600),
 		l.Close(),
+		s.certify(),
 	)
 	return token, l.Addr().(*net.TCPAddr).Port, err
 }
@@ -70,7 +71,12 @@ func (s *Server) apiFlags(port int) []string {
 		"--token-auth-file=" + s.file("tokens.csv"),
 		"--service-account-key-file=" + s.file("sa.key"), "--service-account-signing-key-file=" + s.file("sa.key"),
 		"--service-account-issuer=https://kubernetes.default.svc", "--service-cluster-ip-range=10.96.0.0/16",
-		"--authorization-mode=RBAC", "--allow-privileged=true",
+		"--authorization-mode=Node,RBAC", "--allow-privileged=true", "--enable-admission-plugins=NodeRestriction",
+		"--client-ca-file=" + s.file("clients.crt"), "--enable-bootstrap-token-auth",
+		"--requestheader-client-ca-file=" + s.file("front.crt"), "--requestheader-allowed-names=front-proxy-client",
+		"--requestheader-username-headers=X-Remote-User", "--requestheader-group-headers=X-Remote-Group",
+		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
+		"--proxy-client-cert-file=" + s.file("front-client.crt"), "--proxy-client-key-file=" + s.file("front-client.key"),
 		"--disable-admission-plugins=ServiceAccount", // no controller makes the default account that pods would need
 	}
 }

@@ -28,10 +28,11 @@ const startBound = 2 * time.Minute
 // Server is a running control plane.
 type Server struct {
 	// Config reaches it as a member of system:masters.
-	Config *rest.Config
-	dir    string
-	etcd   *process
-	api    *process
+	Config  *rest.Config
+	dir     string
+	clients *authority
+	etcd    *process
+	api     *process
 }
 
 // shared is the control plane that the tests of a binary have in common while any of them uses it.

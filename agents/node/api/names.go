@@ -13,6 +13,9 @@ const (
 	LabelGroup = "node.deckhouse.io/group" // the node's NodeGroup
 	LabelType  = "node.deckhouse.io/type"  // the nodeType of its group
 
+	// LabelTokenGroup is on the Secret of a bootstrap token: the group that its machines join.
+	LabelTokenGroup = "node-manager.deckhouse.io/node-group"
+
 	// AnnotationChecksum is the checksum of the configuration that the node has applied.
 	AnnotationChecksum = "node.deckhouse.io/configuration-checksum"
 	// AnnotationLastTemplate holds the node template as it was last applied, for the next merge.

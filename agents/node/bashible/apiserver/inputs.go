@@ -1,0 +1,118 @@
+package apiserver
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"commander/agents/node/api"
+	v1 "commander/agents/node/api/v1"
+	"commander/agents/node/api/v1alpha1"
+	"commander/agents/node/bashible/input"
+	"commander/agents/node/bashible/render"
+)
+
+// Where the registry that images and packages come from is described.
+const (
+	registryNamespace = "d8-system"
+	registrySecret    = "deckhouse-registry"
+	registryDocker    = ".dockerconfigjson"
+)
+
+// Sources are where the input of rendering is read from.
+type Sources struct {
+	Cluster      client.Reader
+	DigestsFile  string // JSON; a missing file is no digests
+	VersionsFile string // YAML with the keys bashible and k8s; a missing file is no versions
+}
+
+// errMissing names the object without which nothing is rendered.
+var errMissing = errors.New("is not there yet")
+
+// read gathers everything. locked says that what is served must stay as it is.
+func (s Sources) read(ctx context.Context) (in render.Input, locked bool, err error) {
+	context, err := s.secret(ctx, api.Namespace, input.Secret)
+	if err != nil {
+		return in, false, err
+	}
+	registry, err := s.secret(ctx, registryNamespace, registrySecret)
+	if err != nil {
+		return in, false, err
+	}
+	if in.Cluster, err = input.Parse(context.Data[input.Key]); err != nil {
+		return in, false, err
+	}
+	in.Registry = registryOf(registry)
+	if in.Images, err = fileOf(s.DigestsFile); err != nil {
+		return in, false, err
+	}
+	if in.Versions, err = fileOf(s.VersionsFile); err != nil {
+		return in, false, err
+	}
+	scripts, users := new(v1alpha1.NodeGroupConfigurationList), new(v1.NodeUserList)
+	if err := errors.Join(s.Cluster.List(ctx, scripts), s.Cluster.List(ctx, users)); err != nil {
+		return in, false, fmt.Errorf("list scripts and users: %w", err)
+	}
+	in.Scripts, in.Users = scripts.Items, users.Items
+	return in, context.Annotations[input.AnnotationLocked] == "true", nil
+}
+
+func (s Sources) secret(ctx context.Context, namespace, name string) (*corev1.Secret, error) {
+	found := new(corev1.Secret)
+	err := s.Cluster.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, found)
+	if apierrors.IsNotFound(err) {
+		return nil, fmt.Errorf("secret %s/%s %w", namespace, name, errMissing)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("get secret %s/%s: %w", namespace, name, err)
+	}
+	return found, nil
+}
+
+// registryOf gives templates the keys of the Secret, and the credentials that it holds as
+// containerd wants them.
+func registryOf(secret *corev1.Secret) map[string]any {
+	registry := map[string]any{}
+	for key, value := range secret.Data {
+		registry[key] = string(value)
+	}
+	docker := secret.Data[registryDocker]
+	delete(registry, registryDocker)
+	registry["dockerCfg"] = base64.StdEncoding.EncodeToString(docker)
+	var credentials struct {
+		Auths map[string]struct {
+			Auth string `json:"auth"`
+		} `json:"auths"`
+	}
+	if json.Unmarshal(docker, &credentials) == nil { // else a registry without a login
+		registry["auth"] = credentials.Auths[string(secret.Data["address"])].Auth
+	}
+	return registry
+}
+
+func fileOf(name string) (map[string]any, error) {
+	content := map[string]any{}
+	if name == "" {
+		return content, nil
+	}
+	text, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return content, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	if err := yaml.Unmarshal(text, &content); err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	return content, nil
+}
