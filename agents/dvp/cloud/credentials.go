@@ -12,8 +12,8 @@ import (
 
 // Credentials are what every program of the provider is given. All are needed.
 type Credentials struct {
-	Kubeconfig  string `flag:"kubeconfig" env:"DVP_KUBERNETES_CONFIG_BASE64" required:"true" secret:"true" help:"kubeconfig for DVP, as text or in Base64"`
-	Namespace   string `flag:"namespace" env:"DVP_NAMESPACE" required:"true" help:"the project's namespace in DVP"`
+	Kubeconfig  string `flag:"dvp-kubeconfig" env:"DVP_KUBERNETES_CONFIG_BASE64" required:"true" secret:"true" help:"kubeconfig for DVP, as text or in Base64"`
+	Namespace   string `flag:"dvp-namespace" env:"DVP_NAMESPACE" required:"true" help:"the project's namespace in DVP"`
 	ClusterUUID string `flag:"cluster-uuid" env:"CLUSTER_UUID" required:"true" help:"marks what belongs to this cluster"`
 }
 
