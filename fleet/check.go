@@ -2,6 +2,8 @@ package fleet
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 
 	"commander/internal/fault"
 	"commander/store"
@@ -28,11 +30,14 @@ func (f *Fleet) StartChecks(ctx context.Context, batch int) (int, error) {
 
 // afterCheck notes that a cluster was looked at. A difference starts the change that ends it, or
 // waits for a person in manual mode; the check before this one is forgotten.
-func (f *Fleet) afterCheck(ctx context.Context, tx *store.Tx, task store.Task, cluster *store.Cluster, outOfSync bool) error {
+func (f *Fleet) afterCheck(ctx context.Context, tx *store.Tx, task store.Task, cluster *store.Cluster, end Ending) error {
 	if err := tx.SetClusterChecked(ctx, cluster.ID); err != nil {
 		return err
 	}
 	if err := tx.DeleteOlderChecks(ctx, store.DeleteOlderChecksParams{ClusterID: cluster.ID, ID: task.ID}); err != nil {
+		return err
+	}
+	if err := f.putFound(ctx, tx, task, end); err != nil {
 		return err
 	}
 	switch {
@@ -40,11 +45,69 @@ func (f *Fleet) afterCheck(ctx context.Context, tx *store.Tx, task store.Task, c
 		return nil // the deletion waits for this check to end
 	case task.Status != store.TaskSucceeded:
 		return f.move(ctx, tx, cluster, store.ClusterUnknown)
-	case !outOfSync:
+	case !end.OutOfSync:
 		return f.move(ctx, tx, cluster, store.ClusterInSync)
-	case cluster.SyncMode == store.SyncManual:
-		return f.move(ctx, tx, cluster, store.ClusterPendingChanges)
 	}
-	_, err := f.start(ctx, tx, System, cluster, store.TaskConverge, "")
+	_, err := f.changeNow(ctx, tx, System, cluster)
 	return err
+}
+
+// changeNow starts the change of an installed cluster that is not as it is declared, or leaves it
+// pending in manual mode: the task is nil then.
+func (f *Fleet) changeNow(ctx context.Context, tx *store.Tx, actor Actor, cluster *store.Cluster) (*store.Task, error) {
+	if cluster.SyncMode == store.SyncManual {
+		return nil, f.pend(ctx, tx, cluster)
+	}
+	task, err := f.start(ctx, tx, actor, cluster, store.TaskConverge, "")
+	return &task, err
+}
+
+// pend leaves a change to be started later. While a task runs nothing has to be done: its end
+// finds that the configuration is another one. An approval that is asked for is void.
+func (f *Fleet) pend(ctx context.Context, tx *store.Tx, cluster *store.Cluster) error {
+	if cluster.Status != store.ClusterPendingChanges && !ClusterCanBecome(cluster.Status, store.ClusterPendingChanges) {
+		return nil
+	}
+	active, err := tx.ActiveTasks(ctx, cluster.ID)
+	if err != nil {
+		return err
+	}
+	for _, task := range active {
+		if task.Status != store.TaskWaitingApproval {
+			continue
+		}
+		if err := f.close(ctx, tx, task, store.TaskCancelled, "task.superseded"); err != nil {
+			return err
+		}
+	}
+	return f.move(ctx, tx, cluster, store.ClusterPendingChanges)
+}
+
+// putFound keeps what a check found, for people to compare: what it read in the cluster is sealed.
+func (f *Fleet) putFound(ctx context.Context, tx *store.Tx, task store.Task, end Ending) error {
+	var said struct {
+		Status  string          `json:"status"`
+		Details json.RawMessage `json:"status_details"`
+	}
+	if task.Status != store.TaskSucceeded || json.Unmarshal(task.Result, &said) != nil || said.Status == "" {
+		return nil // nothing was found
+	}
+	if said.Details == nil {
+		said.Details = json.RawMessage("{}")
+	}
+	actual := store.Actual{}
+	if end.Actual != nil {
+		actual = *end.Actual
+	}
+	body, err := json.Marshal(actual)
+	if err != nil {
+		return fmt.Errorf("encode what is in cluster %s: %w", task.ClusterID, err)
+	}
+	sealed, key := tx.Keys.Seal("cluster_checks", "actual", task.ClusterID, body)
+	if err := tx.SetClusterCheck(ctx, store.SetClusterCheckParams{
+		ClusterID: task.ClusterID, Status: said.Status, Details: said.Details, Actual: sealed, ActualKey: key,
+	}); err != nil {
+		return fmt.Errorf("keep what a check found in cluster %s: %w", task.ClusterID, err)
+	}
+	return nil
 }

@@ -16,6 +16,7 @@ import (
 const (
 	SideDesired = "desired" // what the cluster is to have
 	SideApplied = "applied" // what was applied last
+	SideActual  = "actual"  // what the last check read in the cluster
 )
 
 // Side is one of two configurations that are compared.
@@ -41,13 +42,25 @@ func (f *Fleet) Sides(ctx context.Context, actor Actor, id uuid.UUID, from, to s
 	if before, err = f.side(ctx, cluster, from); err != nil {
 		return before, after, err
 	}
-	after, err = f.side(ctx, cluster, to)
-	return before, after, err
+	if after, err = f.side(ctx, cluster, to); err != nil {
+		return before, after, err
+	}
+	if from == SideActual || to == SideActual {
+		// In the cluster stand only these two; the rest is the agent's, which compares by itself.
+		before.Shown, after.Shown = infrastructure(before.Shown), infrastructure(after.Shown)
+	}
+	return before, after, nil
+}
+
+func infrastructure(r store.Rendered) store.Rendered {
+	return store.Rendered{ClusterConfiguration: r.ClusterConfiguration, ProviderConfiguration: r.ProviderConfiguration}
 }
 
 func (f *Fleet) side(ctx context.Context, cluster store.Cluster, name string) (Side, error) {
 	side := Side{Name: name}
 	switch name {
+	case SideActual:
+		return f.actualSide(ctx, cluster)
 	case SideDesired:
 		side.Revision = cluster.Revision
 	case SideApplied:

@@ -123,11 +123,11 @@ func (f *Fleet) ArchiveCluster(ctx context.Context, actor Actor, id uuid.UUID) (
 }
 
 // archive ends the life of a cluster in Commander: its name is free again, and every key to it is void.
-func (f *Fleet) archive(ctx context.Context, tx *store.Tx, cluster *store.Cluster, status store.ClusterStatus, left string) error {
+func (f *Fleet) archive(ctx context.Context, tx *store.Tx, cluster *store.Cluster, status store.ClusterStatus, left string, items ...string) error {
 	if err := f.endTasks(ctx, tx, cluster.ID); err != nil {
 		return err
 	}
-	if err := tx.ArchiveCluster(ctx, store.ArchiveClusterParams{ID: cluster.ID, Status: status, LeftBehind: left}); err != nil {
+	if err := tx.ArchiveCluster(ctx, store.ArchiveClusterParams{ID: cluster.ID, Status: status, LeftBehind: left, LeftItems: append(store.Names{}, items...)}); err != nil {
 		return fmt.Errorf("archive cluster %s: %w", cluster.ID, err)
 	}
 	if _, err := tx.RevokeAgentTokens(ctx, cluster.ID); err != nil {

@@ -198,6 +198,9 @@ func (f *Fleet) afterChange(ctx context.Context, tx *store.Tx, actor Actor, afte
 		err := tx.SetClusterApplied(ctx, store.SetClusterAppliedParams{ID: after.ID, AppliedRevision: &applied})
 		return nil, err
 	}
+	if kind == store.TaskConverge {
+		return f.changeNow(ctx, tx, actor, after)
+	}
 	task, err := f.start(ctx, tx, actor, after, kind, "")
 	return &task, err
 }

@@ -130,6 +130,8 @@ type ClusterView struct {
 	// Applied is the one applied last, nil when there is none or when it is Wanted itself.
 	Applied *Configuration
 	Tasks   []store.Task
+	// Found is what the last check found, nil when none has or when it was undone since.
+	Found *store.ClusterCheck
 	// CreatedBy and ArchivedBy name people; ArchivedBy is empty outside of the archive.
 	CreatedBy, ArchivedBy string
 }
@@ -166,6 +168,13 @@ func (f *Fleet) Cluster(ctx context.Context, actor Actor, id uuid.UUID) (Cluster
 			return view, err
 		}
 		view.Applied = &applied
+	}
+	check, err := f.Store.ClusterCheck(ctx, id)
+	switch {
+	case err == nil:
+		view.Found = &check
+	case !notThere(err):
+		return view, store.AsFault(err)
 	}
 	if view.Tasks, err = f.Store.TasksOfCluster(ctx, store.TasksOfClusterParams{ClusterID: id, PageSize: shownTasks}); err != nil {
 		return view, store.AsFault(err)

@@ -40,7 +40,7 @@ var nextCluster = map[store.ClusterStatus][]store.ClusterStatus{
 	store.ClusterUpdating:               {store.ClusterInSync, store.ClusterSynchronizationFailure, store.ClusterDestructiveChanges, store.ClusterDelete},
 	store.ClusterSynchronizationFailure: {store.ClusterUpdating, store.ClusterInSync, store.ClusterPendingChanges, store.ClusterUnknown, store.ClusterDelete, store.ClusterDeleted},
 	store.ClusterPendingChanges:         {store.ClusterUpdating, store.ClusterInSync, store.ClusterUnknown, store.ClusterDelete, store.ClusterDeleted},
-	store.ClusterDestructiveChanges:     {store.ClusterUpdating, store.ClusterSynchronizationFailure, store.ClusterDelete, store.ClusterDeleted},
+	store.ClusterDestructiveChanges:     {store.ClusterUpdating, store.ClusterPendingChanges, store.ClusterSynchronizationFailure, store.ClusterDelete, store.ClusterDeleted},
 	store.ClusterUnknown:                {store.ClusterInSync, store.ClusterUpdating, store.ClusterPendingChanges, store.ClusterDelete, store.ClusterDeleted},
 	store.ClusterDelete: {
 		store.ClusterDeleted, store.ClusterDeletionFailed,

@@ -220,6 +220,8 @@ type Ending struct {
 	Result json.RawMessage
 	// OutOfSync says that a check found a difference.
 	OutOfSync bool
+	// Actual are the documents that a check read in the cluster; nil when it read none.
+	Actual *store.Actual
 }
 
 // Finish ends an attempt: the state is stored, the task and its cluster get their status, and the
@@ -254,7 +256,7 @@ func (f *Fleet) Finish(ctx context.Context, d Delivery, end Ending) error {
 		}
 		changedTask(tx, task)
 		if task.Kind == store.TaskCheck {
-			err = f.afterCheck(ctx, tx, task, &cluster, end.OutOfSync)
+			err = f.afterCheck(ctx, tx, task, &cluster, end)
 		} else {
 			err = f.afterTask(ctx, tx, task, &cluster)
 		}
@@ -290,6 +292,9 @@ func (f *Fleet) afterTask(ctx context.Context, tx *store.Tx, task store.Task, cl
 			return err
 		}
 	}
+	if err := tx.DeleteClusterCheck(ctx, cluster.ID); err != nil {
+		return err // what the last check found is undone
+	}
 	applied := task.Revision
 	if err := tx.SetClusterApplied(ctx, store.SetClusterAppliedParams{ID: cluster.ID, AppliedRevision: &applied}); err != nil {
 		return err
@@ -303,7 +308,7 @@ func (f *Fleet) afterTask(ctx context.Context, tx *store.Tx, task store.Task, cl
 		return nil
 	}
 	// Somebody changed the configuration while the task ran.
-	_, err := f.start(ctx, tx, System, cluster, store.TaskConverge, "")
+	_, err := f.changeNow(ctx, tx, System, cluster)
 	return err
 }
 

@@ -15,7 +15,7 @@ import (
 
 const archiveCluster = `-- name: ArchiveCluster :exec
 update clusters
-set status = $2, left_behind = $3, archived_at = now(), changed_at = now(), form_nonce = null,
+set status = $2, left_behind = $3, left_items = $4, archived_at = now(), changed_at = now(), form_nonce = null,
     archive_number = (select coalesce(max(o.archive_number), 0) + 1 from clusters o
                       where o.workspace_id = clusters.workspace_id and o.name = clusters.name)
 where clusters.id = $1
@@ -25,10 +25,16 @@ type ArchiveClusterParams struct {
 	ID         uuid.UUID
 	Status     ClusterStatus
 	LeftBehind string
+	LeftItems  Names
 }
 
 func (q *Queries) ArchiveCluster(ctx context.Context, arg ArchiveClusterParams) error {
-	_, err := q.db.Exec(ctx, archiveCluster, arg.ID, arg.Status, arg.LeftBehind)
+	_, err := q.db.Exec(ctx, archiveCluster,
+		arg.ID,
+		arg.Status,
+		arg.LeftBehind,
+		arg.LeftItems,
+	)
 	return err
 }
 
@@ -63,7 +69,7 @@ func (q *Queries) ChangedClusters(ctx context.Context, back time.Duration) ([]Ch
 }
 
 const cluster = `-- name: Cluster :one
-select id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number, registry_id, registry_mode, labels from clusters where id = $1
+select id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number, registry_id, registry_mode, labels, attached, left_items, silence_told from clusters where id = $1
 `
 
 func (q *Queries) Cluster(ctx context.Context, id uuid.UUID) (Cluster, error) {
@@ -98,12 +104,15 @@ func (q *Queries) Cluster(ctx context.Context, id uuid.UUID) (Cluster, error) {
 		&i.RegistryID,
 		&i.RegistryMode,
 		&i.Labels,
+		&i.Attached,
+		&i.LeftItems,
+		&i.SilenceTold,
 	)
 	return i, err
 }
 
 const clusterByNonce = `-- name: ClusterByNonce :one
-select id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number, registry_id, registry_mode, labels from clusters where form_nonce = $1
+select id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number, registry_id, registry_mode, labels, attached, left_items, silence_told from clusters where form_nonce = $1
 `
 
 func (q *Queries) ClusterByNonce(ctx context.Context, formNonce *uuid.UUID) (Cluster, error) {
@@ -138,6 +147,9 @@ func (q *Queries) ClusterByNonce(ctx context.Context, formNonce *uuid.UUID) (Clu
 		&i.RegistryID,
 		&i.RegistryMode,
 		&i.Labels,
+		&i.Attached,
+		&i.LeftItems,
+		&i.SilenceTold,
 	)
 	return i, err
 }
@@ -163,7 +175,7 @@ func (q *Queries) ClusterCounts(ctx context.Context, workspaceID uuid.UUID) (Clu
 }
 
 const clusterForUpdate = `-- name: ClusterForUpdate :one
-select id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number, registry_id, registry_mode, labels from clusters where id = $1 for update
+select id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number, registry_id, registry_mode, labels, attached, left_items, silence_told from clusters where id = $1 for update
 `
 
 func (q *Queries) ClusterForUpdate(ctx context.Context, id uuid.UUID) (Cluster, error) {
@@ -198,6 +210,9 @@ func (q *Queries) ClusterForUpdate(ctx context.Context, id uuid.UUID) (Cluster, 
 		&i.RegistryID,
 		&i.RegistryMode,
 		&i.Labels,
+		&i.Attached,
+		&i.LeftItems,
+		&i.SilenceTold,
 	)
 	return i, err
 }
@@ -471,7 +486,7 @@ func (q *Queries) ClusterStatusCounts(ctx context.Context, workspaceID uuid.UUID
 
 const clustersDueForCheck = `-- name: ClustersDueForCheck :many
 select c.id from clusters c
-where c.archived_at is null and c.was_created and c.status in ('in_sync', 'unknown', 'synchronization_failure')
+where c.archived_at is null and c.was_created and (c.status in ('in_sync', 'unknown', 'synchronization_failure') or c.status = 'pending_changes' and c.sync_mode = 'auto')
   and (c.checked_at is null or c.checked_at < now() - make_interval(mins => c.check_interval_minutes))
   and not exists (select 1 from tasks t where t.cluster_id = c.id and t.status in ('queued', 'running', 'waiting_approval', 'lost', 'lost_in_critical'))
 order by c.checked_at nulls first
@@ -479,7 +494,7 @@ limit $1::integer
 `
 
 // Installed clusters whose last check is older than their interval and on which nothing is done,
-// the longest waiting first.
+// the longest waiting first. What waits for a maintenance window is looked at again as well.
 func (q *Queries) ClustersDueForCheck(ctx context.Context, batch int) ([]uuid.UUID, error) {
 	rows, err := q.db.Query(ctx, clustersDueForCheck, batch)
 	if err != nil {
@@ -573,7 +588,7 @@ const insertCluster = `-- name: InsertCluster :one
 insert into clusters (id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status,
     ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce)
 values ($1, $2, $3, $4, now(), $5, $6, $7, $8, $9, $10)
-returning id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number, registry_id, registry_mode, labels
+returning id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number, registry_id, registry_mode, labels, attached, left_items, silence_told
 `
 
 type InsertClusterParams struct {
@@ -632,6 +647,9 @@ func (q *Queries) InsertCluster(ctx context.Context, arg InsertClusterParams) (C
 		&i.RegistryID,
 		&i.RegistryMode,
 		&i.Labels,
+		&i.Attached,
+		&i.LeftItems,
+		&i.SilenceTold,
 	)
 	return i, err
 }
@@ -723,7 +741,7 @@ set name = $2, template_version_id = $4, revision = revision + 1, status = $3,
     template_switched_at = case when template_version_id is distinct from $4 then now() else template_switched_at end,
     changed_at = now()
 where id = $1
-returning id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number, registry_id, registry_mode, labels
+returning id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number, registry_id, registry_mode, labels, attached, left_items, silence_told
 `
 
 type SetClusterConfigurationParams struct {
@@ -771,6 +789,9 @@ func (q *Queries) SetClusterConfiguration(ctx context.Context, arg SetClusterCon
 		&i.RegistryID,
 		&i.RegistryMode,
 		&i.Labels,
+		&i.Attached,
+		&i.LeftItems,
+		&i.SilenceTold,
 	)
 	return i, err
 }
@@ -819,7 +840,7 @@ func (q *Queries) SetClusterStatus(ctx context.Context, arg SetClusterStatusPara
 }
 
 const setClusterSync = `-- name: SetClusterSync :one
-update clusters set sync_mode = $2, check_interval_minutes = $3, changed_at = now() where id = $1 returning id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number, registry_id, registry_mode, labels
+update clusters set sync_mode = $2, check_interval_minutes = $3, changed_at = now() where id = $1 returning id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number, registry_id, registry_mode, labels, attached, left_items, silence_told
 `
 
 type SetClusterSyncParams struct {
@@ -860,6 +881,9 @@ func (q *Queries) SetClusterSync(ctx context.Context, arg SetClusterSyncParams) 
 		&i.RegistryID,
 		&i.RegistryMode,
 		&i.Labels,
+		&i.Attached,
+		&i.LeftItems,
+		&i.SilenceTold,
 	)
 	return i, err
 }

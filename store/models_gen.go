@@ -140,6 +140,27 @@ type Cluster struct {
 	RegistryID           *uuid.UUID
 	RegistryMode         string
 	Labels               Labels
+	Attached             bool
+	LeftItems            Names
+	SilenceTold          bool
+}
+
+type ClusterCheck struct {
+	ClusterID uuid.UUID
+	Status    string
+	Details   json.RawMessage
+	Actual    []byte
+	ActualKey string
+	FoundAt   time.Time
+}
+
+type ClusterConnection struct {
+	ClusterID     uuid.UUID
+	Kubeconfig    []byte
+	KubeconfigKey string
+	Server        string
+	Version       string
+	TestedAt      time.Time
 }
 
 type ClusterLine struct {
@@ -262,6 +283,43 @@ type KubeToken struct {
 	ExpiresAt   time.Time
 	LastUsedAt  *time.Time
 	RevokedAt   *time.Time
+}
+
+type MaintenanceWindow struct {
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
+	ClusterID   *uuid.UUID
+	TimeZone    string
+	Days        int
+	Starts      int
+	Minutes     int
+	CreatedBy   string
+	CreatedAt   time.Time
+}
+
+type Notification struct {
+	ID          uuid.UUID
+	ChannelID   uuid.UUID
+	Event       string
+	Body        json.RawMessage
+	Attempts    int
+	Error       string
+	CreatedAt   time.Time
+	DeliveredAt *time.Time
+	FailedAt    *time.Time
+}
+
+type NotificationChannel struct {
+	ID          uuid.UUID
+	WorkspaceID uuid.UUID
+	Name        string
+	Kind        string
+	Address     string
+	Secret      []byte
+	SecretKey   string
+	Events      []string
+	CreatedBy   string
+	CreatedAt   time.Time
 }
 
 type ParameterValue struct {

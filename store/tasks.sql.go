@@ -120,6 +120,65 @@ func (q *Queries) BeatTask(ctx context.Context, arg BeatTaskParams) (bool, error
 	return stop_requested, err
 }
 
+const changeRequests = `-- name: ChangeRequests :many
+select id, workspace_id, cluster_id, kind, status, priority, revision, attempt, delivery, worker, phase, sub_phase, phase_critical, progress, phases, stop_requested, error, change_id, result, created_by, created_at, changed_at, started_at, heartbeat_at, finished_at from tasks
+where workspace_id = $1 and change_id <> '' and ($2::uuid is null or cluster_id = $2::uuid)
+order by created_at desc, id limit $3::integer
+`
+
+type ChangeRequestsParams struct {
+	WorkspaceID uuid.UUID
+	ClusterID   *uuid.UUID
+	PageSize    int
+}
+
+// Tasks of a workspace that asked for an approval, the newest first.
+func (q *Queries) ChangeRequests(ctx context.Context, arg ChangeRequestsParams) ([]Task, error) {
+	rows, err := q.db.Query(ctx, changeRequests, arg.WorkspaceID, arg.ClusterID, arg.PageSize)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []Task{}
+	for rows.Next() {
+		var i Task
+		if err := rows.Scan(
+			&i.ID,
+			&i.WorkspaceID,
+			&i.ClusterID,
+			&i.Kind,
+			&i.Status,
+			&i.Priority,
+			&i.Revision,
+			&i.Attempt,
+			&i.Delivery,
+			&i.Worker,
+			&i.Phase,
+			&i.SubPhase,
+			&i.PhaseCritical,
+			&i.Progress,
+			&i.Phases,
+			&i.StopRequested,
+			&i.Error,
+			&i.ChangeID,
+			&i.Result,
+			&i.CreatedBy,
+			&i.CreatedAt,
+			&i.ChangedAt,
+			&i.StartedAt,
+			&i.HeartbeatAt,
+			&i.FinishedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const changedTasks = `-- name: ChangedTasks :many
 select id, cluster_id, workspace_id from tasks where changed_at > now() - $1::interval
 `
@@ -241,7 +300,8 @@ func (q *Queries) DeleteOlderChecks(ctx context.Context, arg DeleteOlderChecksPa
 const finishTask = `-- name: FinishTask :one
 update tasks
 set status = $1, error = $2, progress = case when $1::text = 'succeeded' then 1 else progress end,
-    phases = $3, change_id = $4, result = $5, finished_at = now(), changed_at = now()
+    phases = $3, change_id = case when $4::text = '' then change_id else $4::text end,
+    result = $5, finished_at = now(), changed_at = now()
 where id = $6 and attempt = $7 and status = 'running'
 returning id, workspace_id, cluster_id, kind, status, priority, revision, attempt, delivery, worker, phase, sub_phase, phase_critical, progress, phases, stop_requested, error, change_id, result, created_by, created_at, changed_at, started_at, heartbeat_at, finished_at
 `

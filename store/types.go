@@ -31,6 +31,7 @@ const (
 	ClusterDeleted                ClusterStatus = "deleted"
 	ClusterReadyToJoin            ClusterStatus = "ready_to_join"
 	ClusterJoining                ClusterStatus = "joining"
+	ClusterDetaching              ClusterStatus = "detaching"
 	ClusterDetached               ClusterStatus = "detached"
 	ClusterUnknown                ClusterStatus = "unknown"
 )
@@ -113,6 +114,15 @@ type Values map[string]any
 
 // Labels are what people mark clusters with, to find them again.
 type Labels map[string]string
+
+// Names is a list of what things are called.
+type Names []string
+
+// Actual are the documents that a check read in a cluster.
+type Actual struct {
+	ClusterConfiguration  string `json:"cluster_configuration"`
+	ProviderConfiguration string `json:"provider_configuration"`
+}
 
 // ResourceGroup is a named template of Kubernetes manifests.
 type ResourceGroup struct {

@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -70,10 +71,7 @@ func (b *browser) change(cluster store.Cluster, workers string) {
 	require.Contains(b.t, got.Header.Get("Location"), "/tasks/", got.text)
 	active, err := b.Store.ActiveTasks(b.t.Context(), cluster.ID)
 	require.NoError(b.t, err)
-	d := fleet.Delivery{TaskID: active[0].ID, Attempt: 1}
-	_, err = b.Claim(b.t.Context(), d, "worker")
-	require.NoError(b.t, err)
-	require.NoError(b.t, b.Finish(b.t.Context(), d, fleet.Ending{Status: store.TaskSucceeded}))
+	b.end(active[0], fleet.Ending{Status: store.TaskSucceeded})
 }
 
 func TestHistoryIsComparedAndReturnedTo(t *testing.T) {
@@ -113,4 +111,81 @@ func TestHistoryIsComparedAndReturnedTo(t *testing.T) {
 	require.EqualValues(t, cluster.Revision+4, view.Revision)
 	require.Contains(t, view.Wanted.Rendering.Shown.ProviderConfiguration, "replicas: 2")
 	require.Equal(t, http.StatusForbidden, s.as("rita", store.RoleReadOnly).get(paths.ClusterRollback(id, "1")).StatusCode)
+}
+
+func TestDriftIsShownAndCompared(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	cluster := s.installed("prod")
+	id := cluster.ID.String()
+	b := s.as("ann", store.RoleFull)
+	require.Zero(t, b.get(paths.Cluster(id)).Find(".drift").Length(), "nothing differs yet")
+	require.Equal(t, http.StatusNotFound, b.get(paths.ClusterComparison(id, "actual", "desired")).StatusCode)
+
+	_, err := s.SetClusterSettings(t.Context(), fleet.System, cluster.ID, fleet.ClusterSettings{Mode: store.SyncManual, CheckEvery: 1})
+	require.NoError(t, err)
+	view, err := s.Cluster(t.Context(), fleet.System, cluster.ID)
+	require.NoError(t, err)
+	wanted := view.Wanted.Rendering.Real
+	s.check(cluster, fleet.Ending{
+		OutOfSync: true,
+		Result:    []byte(`{"status": "OutOfSync", "status_details": {"configuration_status": "OutOfSync", "cluster": {"status": "ok"}, "nodes": [{"name": "w-0", "group": "worker", "status": "absent"}]}}`),
+		Actual: &store.Actual{
+			ClusterConfiguration:  wanted.ClusterConfiguration,
+			ProviderConfiguration: strings.ReplaceAll(wanted.ProviderConfiguration, "replicas: 2", "replicas: 9") + "adminPassword: tr0ub4dor\n",
+		},
+	})
+	page := b.get(paths.Cluster(id))
+	require.Contains(t, page.Find(".drift").Text(), "Node w-0 of group worker is missing.")
+	require.Contains(t, page.Find(".drift").Text(), "another one")
+	require.Equal(t, "Pending changes", page.Find("main .chips .chip").First().Text())
+	compared := b.get(paths.ClusterComparison(id, "actual", "desired"))
+	require.Contains(t, compared.Find(".diff").Text(), "replicas: 9")
+	require.NotContains(t, compared.text, "tr0ub4dor", "what is called like a secret is hidden")
+	require.Contains(t, b.get(paths.ClusterComparison(id, "applied", "actual")).Find(".diff").Text(), "replicas: 9", "any two of the three")
+	task, err := s.Converge(t.Context(), fleet.System, cluster.ID)
+	require.NoError(t, err)
+	s.end(task, fleet.Ending{Status: store.TaskSucceeded})
+	require.Zero(t, b.get(paths.Cluster(id)).Find(".drift").Length(), "it is undone")
+}
+
+func TestInManualModeAChangeWaits(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	cluster := s.installed("prod")
+	id := cluster.ID.String()
+	b := s.as("ann", store.RoleFull)
+	_, err := s.SetClusterSettings(t.Context(), fleet.System, cluster.ID, fleet.ClusterSettings{Mode: store.SyncManual, CheckEvery: 1})
+	require.NoError(t, err)
+	form := b.get(paths.ClusterConfiguration(id))
+	got := b.post(paths.ClusterConfiguration(id), form.fill(t, clusterForm, parameter("workerCount"), "4", clusters.FieldAction, clusters.ActionInstall))
+	require.Equal(t, paths.Cluster(id), got.Header.Get("Location"), got.text)
+	page := b.get(paths.Cluster(id))
+	require.Contains(t, page.Find(".drift").Text(), "Revision 2 is desired, revision 1 is applied.")
+	next := page.Find(".notice[data-kind=next] form")
+	require.Equal(t, paths.ClusterConvergence(id), next.AttrOr("action", ""))
+	require.Contains(t, b.post(paths.ClusterConvergence(id), nil).Header.Get("Location"), "/tasks/")
+	require.Equal(t, "Changing", b.get(paths.Cluster(id)).Find("main .chips .chip").First().Text())
+}
+
+// check runs a check of a cluster that ends well.
+func (s *site) check(cluster store.Cluster, end fleet.Ending) {
+	s.t.Helper()
+	_, err := s.Store.Pool.Exec(s.t.Context(), "update clusters set checked_at = now() - interval '1 hour' where id = $1", cluster.ID)
+	require.NoError(s.t, err)
+	_, err = s.StartChecks(s.t.Context(), 100)
+	require.NoError(s.t, err)
+	active, err := s.Store.ActiveTasks(s.t.Context(), cluster.ID)
+	require.NoError(s.t, err)
+	end.Status = store.TaskSucceeded
+	s.end(active[0], end)
+}
+
+// end claims a task as a worker would and ends it.
+func (s *site) end(task store.Task, end fleet.Ending) {
+	s.t.Helper()
+	d := fleet.Delivery{TaskID: task.ID, Attempt: task.Attempt}
+	_, err := s.Claim(s.t.Context(), d, "worker")
+	require.NoError(s.t, err)
+	require.NoError(s.t, s.Finish(s.t.Context(), d, end))
 }

@@ -114,6 +114,7 @@ func (s *server) routes() []route {
 		{get, paths.RouteTaskLog, fleet.TasksView, c.TaskLog},
 		{post, paths.RouteTaskRetry, fleet.TasksEdit, c.Retry},
 		{post, paths.RouteTaskStop, fleet.TasksEdit, c.Stop},
+		{get, paths.RouteTaskReview, fleet.TasksView, c.Review},
 		{post, paths.RouteTaskApproval, fleet.TasksEdit, c.Approve},
 		{post, paths.RouteTaskGiveUp, fleet.TasksEdit, c.GiveUp},
 	}

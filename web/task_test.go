@@ -93,10 +93,25 @@ func TestApprovalIsForWhatWasShown(t *testing.T) {
 	require.Equal(t, 2, losses.Length())
 	require.Contains(t, losses.First().Text(), "w-1")
 	require.Contains(t, losses.Last().Text(), "w-2")
-	form := page.fill(t, "[role=alert] form")
+	require.Equal(t, paths.TaskReview(id), page.Find("[role=alert] a.btn").AttrOr("href", ""))
+	require.Equal(t, paths.TaskReview(id), b.get(paths.Cluster(task.ClusterID.String())).Find(".notice[data-kind=next] a").AttrOr("href", ""))
+
+	review := b.get(paths.TaskReview(id))
+	require.Equal(t, http.StatusOK, review.StatusCode, review.text)
+	require.Contains(t, review.Find("main form h2").Text(), "1 machine will be replaced")
+	require.Contains(t, review.Find("main form h2").Text(), "1 deleted")
+	form := review.fill(t, "main form[method=post]")
 	require.Equal(t, "change-1", form.Get("change"))
-	require.Equal(t, http.StatusConflict, b.post(paths.TaskApproval(id), url.Values{"change": {"change-0"}}).StatusCode)
+	untyped := b.post(paths.TaskApproval(id), form)
+	require.Equal(t, http.StatusUnprocessableEntity, untyped.StatusCode, "the name has to be typed")
+	require.Contains(t, untyped.Find("#f-name-problem").Text(), "not the name")
+	another := b.post(paths.TaskApproval(id), url.Values{"change": {"change-0"}, "name": {"prod"}})
+	require.Equal(t, http.StatusConflict, another.StatusCode)
+	require.Contains(t, another.Find("[role=alert]").Text(), "changed")
+	form.Set("name", "prod")
+	require.Equal(t, http.StatusForbidden, s.as("rita", store.RoleReadOnly).post(paths.TaskApproval(id), form).StatusCode)
 	require.Equal(t, http.StatusSeeOther, b.post(paths.TaskApproval(id), form).StatusCode)
+	require.Equal(t, paths.Task(id), b.get(paths.TaskReview(id)).Header.Get("Location"), "nothing waits any more")
 }
 
 func TestLostTaskCanBeGivenUp(t *testing.T) {

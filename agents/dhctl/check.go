@@ -109,6 +109,7 @@ func (c *check) compareConfiguration(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	c.result.Actual = &Documents{Cluster: cluster, Provider: provider}
 	if owner == "" || !sameDocuments(cluster, c.document) || !sameDocuments(provider, c.provider) {
 		return OutOfSync, nil
 	}

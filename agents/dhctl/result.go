@@ -13,6 +13,14 @@ type CheckResult struct {
 	Details StatusDetails `json:"status_details"`
 	// DestructiveChangeID is what a person approves; empty unless infrastructure would be destroyed.
 	DestructiveChangeID string `json:"destructive_change_id"`
+	// Actual are the documents in the cluster; nil when it has no API yet. They may hold secrets.
+	Actual *Documents `json:"actual,omitempty"`
+}
+
+// Documents are what a cluster is made from, as they are written in it.
+type Documents struct {
+	Cluster  string `json:"cluster_configuration"`
+	Provider string `json:"provider_configuration"`
 }
 
 // StatusDetails says which part of a cluster differs.

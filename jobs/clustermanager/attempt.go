@@ -123,7 +123,7 @@ func (a *attempt) end(ctx context.Context, r Result) error {
 	case r.Err != "":
 		return a.finish(ctx, fleet.Ending{Status: store.TaskFailed, Error: a.redactor.Text(r.Err), State: r.State, Result: r.Found})
 	}
-	return a.finish(ctx, fleet.Ending{Status: store.TaskSucceeded, State: r.State, Result: r.Found, OutOfSync: r.OutOfSync})
+	return a.finish(ctx, fleet.Ending{Status: store.TaskSucceeded, State: r.State, Result: r.Found, OutOfSync: r.OutOfSync, Actual: r.Actual})
 }
 
 func (a *attempt) finish(ctx context.Context, end fleet.Ending) error {

@@ -106,7 +106,7 @@ const (
 )
 
 // read takes what matters to a task from the JSON of a check or converge.
-func (r *Result) read(kind store.TaskKind, found string) error {
+func (r *Result) read(kind store.TaskKind, found string) (err error) {
 	if found == "" {
 		return nil
 	}
@@ -120,7 +120,9 @@ func (r *Result) read(kind store.TaskKind, found string) error {
 	if err := json.Unmarshal([]byte(found), &said); err != nil {
 		return fmt.Errorf("read the result of a %s: %w", kind, err)
 	}
-	r.Found = json.RawMessage(found)
+	if r.Found, r.Actual, err = apart(json.RawMessage(found)); err != nil {
+		return fmt.Errorf("read the result of a %s: %w", kind, err)
+	}
 	switch kind {
 	case store.TaskCheck:
 		r.OutOfSync = said.Status != inSync
@@ -130,4 +132,33 @@ func (r *Result) read(kind store.TaskKind, found string) error {
 		}
 	}
 	return nil
+}
+
+// apart takes the documents of the cluster out of what was found: they may hold secrets, which the
+// rest is stored without.
+func apart(found json.RawMessage) (json.RawMessage, *store.Actual, error) {
+	const actual, nested = "actual", "check_result"
+	var parts map[string]json.RawMessage
+	if err := json.Unmarshal(found, &parts); err != nil {
+		return nil, nil, err
+	}
+	var documents *store.Actual
+	if raw, there := parts[actual]; there {
+		if err := json.Unmarshal(raw, &documents); err != nil {
+			return nil, nil, err
+		}
+		delete(parts, actual)
+	}
+	if raw, there := parts[nested]; there {
+		inner, deeper, err := apart(raw)
+		if err != nil {
+			return nil, nil, err
+		}
+		parts[nested] = inner
+		if documents == nil {
+			documents = deeper
+		}
+	}
+	rest, err := json.Marshal(parts)
+	return rest, documents, err
 }

@@ -45,6 +45,8 @@ type Result struct {
 	ChangeID string
 	// Found is what the installer found, as JSON; nil for nothing.
 	Found json.RawMessage
+	// Actual are the documents that a check read in the cluster; nil when it read none.
+	Actual *store.Actual
 	// OutOfSync says that a check found a difference.
 	OutOfSync bool
 	// Stopped says that the operation ended at the end of a phase because it was told to.

@@ -87,7 +87,7 @@ update clusters set destructive_change_id = $2, changed_at = now() where id = $1
 
 -- name: ArchiveCluster :exec
 update clusters
-set status = $2, left_behind = $3, archived_at = now(), changed_at = now(), form_nonce = null,
+set status = $2, left_behind = $3, left_items = $4, archived_at = now(), changed_at = now(), form_nonce = null,
     archive_number = (select coalesce(max(o.archive_number), 0) + 1 from clusters o
                       where o.workspace_id = clusters.workspace_id and o.name = clusters.name)
 where clusters.id = $1;
@@ -127,9 +127,9 @@ select id, workspace_id from clusters where changed_at > now() - @back::interval
 
 -- name: ClustersDueForCheck :many
 -- Installed clusters whose last check is older than their interval and on which nothing is done,
--- the longest waiting first.
+-- the longest waiting first. What waits for a maintenance window is looked at again as well.
 select c.id from clusters c
-where c.archived_at is null and c.was_created and c.status in ('in_sync', 'unknown', 'synchronization_failure')
+where c.archived_at is null and c.was_created and (c.status in ('in_sync', 'unknown', 'synchronization_failure') or c.status = 'pending_changes' and c.sync_mode = 'auto')
   and (c.checked_at is null or c.checked_at < now() - make_interval(mins => c.check_interval_minutes))
   and not exists (select 1 from tasks t where t.cluster_id = c.id and t.status in ('queued', 'running', 'waiting_approval', 'lost', 'lost_in_critical'))
 order by c.checked_at nulls first

@@ -18,6 +18,12 @@ select * from tasks
 where cluster_id = $1 and status in ('queued', 'running', 'waiting_approval', 'lost', 'lost_in_critical')
 order by (status = 'running') desc, priority, created_at;
 
+-- name: ChangeRequests :many
+-- Tasks of a workspace that asked for an approval, the newest first.
+select * from tasks
+where workspace_id = @workspace_id and change_id <> '' and (sqlc.narg(cluster_id)::uuid is null or cluster_id = sqlc.narg(cluster_id)::uuid)
+order by created_at desc, id limit @page_size::integer;
+
 -- name: NextQueuedTask :one
 select * from tasks where cluster_id = $1 and status = 'queued' order by priority, created_at limit 1 for update;
 
@@ -50,7 +56,8 @@ where id = @id and attempt = @attempt and status = 'running';
 -- name: FinishTask :one
 update tasks
 set status = @status, error = @error, progress = case when @status::text = 'succeeded' then 1 else progress end,
-    phases = @phases, change_id = @change_id, result = @result, finished_at = now(), changed_at = now()
+    phases = @phases, change_id = case when @change_id::text = '' then change_id else @change_id::text end,
+    result = @result, finished_at = now(), changed_at = now()
 where id = @id and attempt = @attempt and status = 'running'
 returning *;
 

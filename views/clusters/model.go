@@ -159,6 +159,7 @@ type Overview struct {
 	Tasks        []tasks.Row
 	RenderErrors []RenderError
 	Labels       Labels
+	Drift        *Drift // nil when nothing differs
 }
 
 // Labels are what people find a cluster by, and the form that changes them.
@@ -166,6 +167,18 @@ type Labels struct {
 	Saved   []Label
 	Typed   string // key=value, apart by spaces
 	Problem i18n.Message
+}
+
+// Drift is in what the desired, the applied and the actual configuration differ.
+type Drift struct {
+	// Desired and Applied are revisions; they differ while a change is not applied yet. Applied is
+	// zero when nothing was ever applied.
+	Desired, Applied int
+	// Status and Found are what the last check said of the cluster itself, and FoundAt when; the
+	// time is zero when it found nothing.
+	Status  ui.Status
+	Found   []i18n.Message
+	FoundAt time.Time
 }
 
 // Object is a Kubernetes object the agent applies.

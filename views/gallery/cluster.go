@@ -49,6 +49,10 @@ func cluster() []Exhibit {
 	waiting := overview()
 	waiting.Head = destructive()
 	waiting.Locked = true
+	waiting.Drift = &clusters.Drift{
+		Desired: 9, Applied: 8, Status: ui.Status{Tone: ui.Warn, Word: i18n.M("drift.status_destructive")}, FoundAt: ago(40 * time.Second),
+		Found: []i18n.Message{i18n.M("drift.node_abandoned", "payments-prod-2-worker-2", "worker"), i18n.M("drift.node_absent", "payments-prod-2-worker-1", "worker"), i18n.M("drift.configuration")},
+	}
 	reader := overview()
 	reader.Can = clusters.Can{}
 

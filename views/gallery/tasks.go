@@ -1,6 +1,8 @@
 package gallery
 
 import (
+	"commander/views/clusters"
+	"commander/views/paths"
 	"fmt"
 	"time"
 
@@ -62,7 +64,25 @@ func taskPages() []Exhibit {
 		p.Actions = tasks.Actions{Retry: true, RetryNote: i18n.M("task.note.retry")}
 		p.Log = taskLog(12, true)
 	}
+	review := tasks.Review{
+		ID: taskID, Slug: slug, Cluster: "payments-prod-2", Link: paths.Cluster(clusterID),
+		Actual: paths.ClusterComparison(clusterID, "actual", "desired"), History: paths.ClusterHistory(clusterID),
+		Approval: tasks.Approval{
+			ChangeID: "sha256:ab12", CanApprove: true,
+			Summary:      []i18n.Message{i18n.M("review.recreated", 1), i18n.M("review.deleted", 2)},
+			Consequences: []i18n.Message{i18n.M("task.loss.node_recreated", "payments-prod-2-worker-1", "worker"), i18n.M("task.loss.node_deleted", "payments-prod-2-worker-2", "worker"), i18n.M("task.loss.node_deleted", "payments-prod-2-worker-3", "worker")},
+		},
+		Diffs: clusters.Diffs([]clusters.SectionDiff{{Title: i18n.M("section.placement"), Lines: ui.Compare("replicas: 4\n", "replicas: 2\n")}}),
+	}
+	late := review
+	late.Message, late.Typed, late.Problem, late.Diffs = i18n.M("task.change_differs"), "payments", i18n.M("deletion.mismatch"), nil
+	looked := review
+	looked.Approval.CanApprove = false
+	reviewed := func(name string, r tasks.Review) Exhibit {
+		return shelled(name, layout.SectionTasks, i18n.M("review.tab"), tasks.ReviewBody(r))
+	}
 	return []Exhibit{
+		reviewed("review", review), reviewed("review-late", late), reviewed("review-reader", looked),
 		show("task", taskPage("running", nil)),
 		show("task-queued", taskPage("queued", func(p *tasks.Page) {
 			p.Started, p.Percent, p.Next, p.Log = time.Time{}, 0, i18n.M("task.next.queued"), tasks.Log{ID: taskID, Running: true}

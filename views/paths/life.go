@@ -9,6 +9,8 @@ const (
 	RouteClusterHistory    = "/clusters/{id}/history"
 	RouteClusterComparison = "/clusters/{id}/comparison"
 	RouteClusterRollback   = "/clusters/{id}/rollback"
+
+	RouteTaskReview = "/tasks/{id}/review"
 )
 
 // ClusterSettings is the form of how a cluster is kept as declared; a POST to it saves it.
@@ -32,3 +34,6 @@ func ClusterComparison(id, from, to string) string {
 
 // ClusterRollback shows what returning to an earlier revision would change; a POST to it returns.
 func ClusterRollback(id, to string) string { return with(fill(RouteClusterRollback, id), "to", to) }
+
+// TaskReview is the page on which a person decides about a destructive change.
+func TaskReview(id string) string { return fill(RouteTaskReview, id) }

@@ -4,6 +4,8 @@ package tasks
 import (
 	"time"
 
+	"github.com/a-h/templ"
+
 	"commander/views/i18n"
 	"commander/views/paths"
 	"commander/views/ui"
@@ -86,6 +88,7 @@ func (a Actions) explained() bool {
 // Approval is a destructive change that waits for a person.
 type Approval struct {
 	ChangeID     string
+	Summary      []i18n.Message // how many machines are lost, made and changed
 	Consequences []i18n.Message // sentences of what is lost
 	CanApprove   bool
 }
@@ -110,6 +113,24 @@ type Page struct {
 	CreatedAt time.Time
 	Log       Log
 }
+
+// Review is the page on which a person decides about a destructive change.
+type Review struct {
+	ID       string // the task's
+	Slug     string
+	Cluster  string
+	Link     string // the cluster's page
+	Approval Approval
+	Diffs    templ.Component // of the applied and the desired configuration; nil when they are the same
+	Actual   string          // the comparison with what is in the cluster
+	History  string          // where an earlier configuration is returned to
+	Typed    string
+	Problem  i18n.Message // of what was typed
+	Message  i18n.Message // what happened meanwhile
+}
+
+// FieldTyped is the name of the field that takes the cluster's name.
+const FieldTyped = "name"
 
 // FieldChange is the name of the form field that carries the id of the approved change.
 const FieldChange = "change"

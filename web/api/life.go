@@ -19,6 +19,8 @@ func (a *api) life(r chi.Router) {
 	r.Get(cluster+"/revisions", a.handler(a.listRevisions))
 	r.Get(cluster+"/comparison", a.handler(a.compare))
 	r.Post(cluster+"/rollback", a.handler(a.rollback))
+	r.Get(paths.RouteAPI+"/cluster_change_requests", a.handler(a.listChangeRequests))
+	r.Post(paths.RouteAPI+"/cluster_change_requests/{id}/approve", a.handler(a.approveChangeRequest))
 }
 
 // settings are how a cluster is kept as declared, and whether it can be deleted.

@@ -28,6 +28,7 @@ func TestSettingsHistoryAndRollback(t *testing.T) {
 	b.get(t, 422, b.full, "PUT", path+"/settings", `{"cluster_manager": {"check_interval": 0}}`)
 	b.get(t, 403, b.reader, "PUT", path+"/settings", `{"is_locked": false}`)
 
+	b.get(t, 200, b.full, "PUT", path+"/settings", `{"cluster_manager": {"sync": {"mode": "auto"}}}`)
 	_, task, err := b.ChangeCluster(t.Context(), b.Admin, made.ID, fleet.ClusterChange{
 		Revision: 1, Name: "first", TemplateVersionID: b.Lab.ID, Values: store.Values{"workerCount": 5.0},
 	})
@@ -57,4 +58,69 @@ func TestSettingsHistoryAndRollback(t *testing.T) {
 	if back["current_revision"] != 3.0 || back["status"] != "updating" || !strings.Contains(back["desired_provider_specific_cluster_configuration_rendered"].(string), "replicas: 2") {
 		t.Errorf("after the return: got %v %v", back["current_revision"], back["status"])
 	}
+}
+
+func TestChangeRequestsAreApprovedOnce(t *testing.T) {
+	t.Parallel()
+	b := start(t)
+	made := b.Installed(t, "first", nil)
+	task, err := b.Converge(t.Context(), b.Admin, made.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	waits := func(attempt int, change string) {
+		t.Helper()
+		d := fleet.Delivery{TaskID: task.ID, Attempt: attempt}
+		if _, err := b.Claim(t.Context(), d, "worker"); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Finish(t.Context(), d, fleet.Ending{
+			Status: store.TaskWaitingApproval, ChangeID: change, Result: []byte(`{"check_result": {"status_details": {"nodes": []}}}`),
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list := func() []object {
+		t.Helper()
+		code, body := b.ask(t, b.reader, "GET", "/cluster_change_requests?cluster_id="+made.ID.String(), "")
+		if code != 200 {
+			t.Fatalf("list: got %d %s", code, body)
+		}
+		return parse[[]object](t, body)
+	}
+	if none := list(); len(none) != 0 {
+		t.Errorf("before anything asked: got %v", none)
+	}
+	waits(1, "set one")
+	first := list()
+	if len(first) != 1 || first[0]["status"] != "pending" || first[0]["cluster_id"] != made.ID.String() || first[0]["status_details"] == nil {
+		t.Fatalf("pending: got %v", first)
+	}
+	path := "/cluster_change_requests/" + first[0]["id"].(string) + "/approve"
+	b.get(t, 403, b.reader, "POST", path, "")
+	if got := b.get(t, 200, b.full, "POST", path, ""); got["status"] != "approved" {
+		t.Errorf("approved: got %v", got)
+	}
+	if again := b.get(t, 409, b.full, "POST", path, ""); again["error"] != "already_approved" {
+		t.Errorf("again: got %v", again)
+	}
+	waits(2, "set two")
+	b.get(t, 404, b.full, "POST", path, "") // the set is another one
+	second := list()
+	if second[0]["id"] == first[0]["id"] || second[0]["status"] != "pending" {
+		t.Errorf("another set: got %v", second)
+	}
+	path = "/cluster_change_requests/" + second[0]["id"].(string) + "/approve"
+	b.get(t, 200, b.full, "POST", path, "")
+	d := fleet.Delivery{TaskID: task.ID, Attempt: 3}
+	if _, err := b.Claim(t.Context(), d, "worker"); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Finish(t.Context(), d, fleet.Ending{Status: store.TaskSucceeded}); err != nil {
+		t.Fatal(err)
+	}
+	if over := b.get(t, 409, b.full, "POST", path, ""); over["error"] != "already_completed" {
+		t.Errorf("over: got %v", over)
+	}
+	b.get(t, 400, b.full, "GET", "/cluster_change_requests?cluster_id=x", "")
 }

@@ -102,7 +102,7 @@ func (c *Console) next(view fleet.ClusterView, can clusters.Can) *clusters.Next 
 		return showTask(ui.Bad, i18n.M("cluster.next.lost"))
 	case store.TaskWaitingApproval:
 		n := showTask(ui.Warn, i18n.M("cluster.next.destructive_changes"))
-		n.Label = i18n.M("action.review")
+		n.Label, n.Href = i18n.M("action.review"), paths.TaskReview(line.TaskID.String())
 		return n
 	}
 	switch view.Status {

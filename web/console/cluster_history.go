@@ -111,6 +111,9 @@ func choices(view fleet.ClusterView, rows []store.ClusterRevisionsRow, chosen ..
 	if view.AppliedRevision != nil {
 		out = append(out, clusters.Choice{Value: fleet.SideApplied, Label: i18n.M("history.side.applied")})
 	}
+	if view.Found != nil {
+		out = append(out, clusters.Choice{Value: fleet.SideActual, Label: i18n.M("history.side.actual")})
+	}
 	known := map[string]bool{}
 	for _, choice := range out {
 		known[choice.Value] = true

@@ -37,7 +37,7 @@ func (c *Console) Cluster(w http.ResponseWriter, r *http.Request) error {
 func (c *Console) overview(view fleet.ClusterView, who fleet.Actor) clusters.Overview {
 	o := clusters.Overview{
 		Head: c.head(view, who, clusters.TabOverview), Facts: factsOf(view), Tasks: taskRows(view, recentTasks),
-		RenderErrors: renderErrors(view.Wanted), Labels: savedLabels(view),
+		RenderErrors: renderErrors(view.Wanted), Labels: savedLabels(view), Drift: driftOf(view),
 	}
 	if report := view.Report; report != nil {
 		o.Totals = clusters.Totals{

@@ -1,8 +1,6 @@
 package console
 
 import (
-	"encoding/json"
-
 	"commander/fleet"
 	"commander/store"
 	"commander/views/i18n"
@@ -103,57 +101,6 @@ func failure(task store.Task) *ui.Notice {
 		return &ui.Notice{Tone: tone, Text: i18n.M("task.lost", moment(task.HeartbeatAt))}
 	}
 	return nil
-}
-
-// found is what matters to a person of an installer's check, as it is stored with the task.
-type found struct {
-	CheckResult struct {
-		Details struct {
-			Cluster struct {
-				Status string `json:"status"`
-				Reason string `json:"reason"`
-			} `json:"cluster"`
-			Nodes []struct {
-				Name   string `json:"name"`
-				Group  string `json:"group"`
-				Status string `json:"status"`
-			} `json:"nodes"`
-		} `json:"status_details"`
-	} `json:"check_result"`
-}
-
-// approval is the destructive change that a task waits with: a sentence for each loss.
-func approval(task store.Task, may bool) *tasks.Approval {
-	if task.Status != store.TaskWaitingApproval {
-		return nil
-	}
-	a := &tasks.Approval{ChangeID: task.ChangeID, CanApprove: may}
-	var f found
-	if err := json.Unmarshal(task.Result, &f); err != nil {
-		// What cannot be read must not look harmless.
-		a.Consequences = append(a.Consequences, i18n.M("task.loss.unknown"))
-		return a
-	}
-	const gone, anew = "abandoned", "destructively_changed"
-	details := f.CheckResult.Details
-	switch details.Cluster.Status {
-	case anew:
-		a.Consequences = append(a.Consequences, i18n.M("task.loss.base"))
-	case "error":
-		a.Consequences = append(a.Consequences, i18n.M("task.loss.reason", details.Cluster.Reason))
-	}
-	for _, node := range details.Nodes {
-		switch node.Status {
-		case gone:
-			a.Consequences = append(a.Consequences, i18n.M("task.loss.node_deleted", node.Name, node.Group))
-		case anew:
-			a.Consequences = append(a.Consequences, i18n.M("task.loss.node_recreated", node.Name, node.Group))
-		}
-	}
-	if len(a.Consequences) == 0 {
-		a.Consequences = append(a.Consequences, i18n.M("task.loss.unknown"))
-	}
-	return a
 }
 
 // actions are what may be done with a task now. Only the newest task of a cluster can go on.
