@@ -12,7 +12,6 @@ import (
 	"github.com/google/uuid"
 	"golang.org/x/crypto/ssh"
 
-	"commander/fleet/schema"
 	"commander/internal/fault"
 	"commander/store"
 )
@@ -68,9 +67,9 @@ func (f *Fleet) CreateCluster(ctx context.Context, actor Actor, wanted NewCluste
 	if err := checkLabels(wanted.Labels); err != nil {
 		return store.Cluster{}, nil, err
 	}
-	parameters, err := schema.Parse(version.Params)
+	parameters, err := parametersOf(version)
 	if err != nil {
-		return store.Cluster{}, nil, fmt.Errorf("use version %d of template %s: %w", version.Number, version.TemplateID, err)
+		return store.Cluster{}, nil, err
 	}
 	wanted.Name = strings.TrimSpace(wanted.Name)
 	keys, err := newSSHKeys()
@@ -215,6 +214,8 @@ func newSSHKeys() (sshKeys, error) {
 type Preview struct {
 	Shown  store.Rendered
 	Errors store.RenderErrors
+	// Records are the values of the fields that have records, those that were picked among them.
+	Records store.Values
 }
 
 // PreviewCluster renders a form that is being filled. clusterID is nil for a new cluster;
@@ -245,7 +246,7 @@ func (f *Fleet) PreviewCluster(ctx context.Context, actor Actor, workspaceID, ve
 		return Preview{}, err
 	}
 	taken, err := f.takenValues(ctx, actor, workspaceID, id.cluster, version, rendered.values)
-	return Preview{Shown: rendered.both.Shown, Errors: append(rendered.errors, taken...)}, err
+	return Preview{Shown: rendered.both.Shown, Errors: append(rendered.errors, taken...), Records: rendered.records}, err
 }
 
 // cluster reads a cluster that the actor may see and checks the permission.

@@ -101,8 +101,8 @@ func (m merged) problems() map[string]fault.Message {
 
 // schemas reads those of the version that a cluster has, if any, and of the one that it is to have.
 func schemas(ctx context.Context, q *store.Queries, cluster store.Cluster, to store.ClusterTemplateVersion) (from *store.ClusterTemplateVersion, old, next schema.Schema, err error) {
-	if next, err = schema.Parse(to.Params); err != nil {
-		return nil, nil, nil, fmt.Errorf("use version %d of template %s: %w", to.Number, to.TemplateID, err)
+	if next, err = parametersOf(to); err != nil {
+		return nil, nil, nil, err
 	}
 	if cluster.TemplateVersionID == nil {
 		return nil, nil, next, nil
@@ -111,7 +111,7 @@ func schemas(ctx context.Context, q *store.Queries, cluster store.Cluster, to st
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("read the template of cluster %s: %w", cluster.ID, store.AsFault(err))
 	}
-	old, err = schema.Parse(version.Params)
+	old, err = parametersOf(version)
 	return &version, old, next, err
 }
 

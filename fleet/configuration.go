@@ -48,13 +48,23 @@ type identity struct {
 	keys     sshKeys
 }
 
+// parametersOf is the schema of a version.
+func parametersOf(version store.ClusterTemplateVersion) (schema.Schema, error) {
+	parameters, err := schema.Parse(version.Params)
+	if err != nil {
+		return nil, fmt.Errorf("use version %d of template %s: %w", version.Number, version.TemplateID, err)
+	}
+	return parameters, nil
+}
+
 // renderWith checks values against a version's schema, puts the records of the inventory in, and
 // renders every section twice: with the secrets, and with masks in their place for people to read.
 func (f *Fleet) renderWith(ctx context.Context, source recordSource, version store.ClusterTemplateVersion, values, saved store.Values, id identity) (rendering, error) {
-	parameters, fields, err := parseParameters(version.Params)
+	parameters, err := parametersOf(version)
 	if err != nil {
-		return rendering{}, fmt.Errorf("use version %d of template %s: %w", version.Number, version.TemplateID, err)
+		return rendering{}, err
 	}
+	_, fields := withRecords(parameters)
 	found, err := source.resolve(ctx, fields, values, saved)
 	if err != nil {
 		return rendering{}, err
@@ -62,17 +72,9 @@ func (f *Fleet) renderWith(ctx context.Context, source recordSource, version sto
 	return f.renderResolved(version, parameters, found, saved, id), nil
 }
 
-// render is the same without an inventory: parameters whose values are records are missing.
-func (f *Fleet) render(version store.ClusterTemplateVersion, values, saved store.Values, id identity) (rendering, error) {
-	parameters, _, err := parseParameters(version.Params)
-	if err != nil {
-		return rendering{}, fmt.Errorf("use version %d of template %s: %w", version.Number, version.TemplateID, err)
-	}
-	return f.renderResolved(version, parameters, resolution{values: values}, saved, id), nil
-}
-
 func (f *Fleet) renderResolved(version store.ClusterTemplateVersion, parameters schema.Schema, found resolution, saved store.Values, id identity) rendering {
-	clean, problems := parameters.Check(found.values, saved)
+	plain, _ := withRecords(parameters)
+	clean, problems := plain.Check(found.values, saved)
 	for key, problem := range found.problems {
 		problems[key] = problem
 	}
@@ -202,7 +204,7 @@ func ValueField(key string) string { return "values." + key }
 
 // seal closes a rendering into a row of cluster_revisions.
 func (r rendering) seal(keys *store.Keyring, version store.ClusterTemplateVersion, clusterID uuid.UUID, revision int, by string) (store.InsertClusterRevisionParams, error) {
-	parameters, _, err := parseParameters(version.Params)
+	parameters, err := parametersOf(version)
 	if err != nil {
 		return store.InsertClusterRevisionParams{}, err
 	}
@@ -250,7 +252,7 @@ func (f *Fleet) configuration(ctx context.Context, q *store.Queries, clusterID u
 		if err != nil {
 			return c, fmt.Errorf("read the template of cluster %s: %w", clusterID, store.AsFault(err))
 		}
-		if c.Schema, _, err = parseParameters(version.Params); err != nil {
+		if c.Schema, err = parametersOf(version); err != nil {
 			return c, err
 		}
 	}

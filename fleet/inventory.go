@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -18,7 +19,10 @@ type NewCatalog struct {
 	Name, Slug string
 	// Exclusive lets each record serve one cluster at a time; otherwise records are shared.
 	Exclusive bool
-	Params    json.RawMessage
+	// Params are the fields of its records, in YAML or JSON.
+	Params json.RawMessage
+
+	text string // of the params as they are stored beside the JSON
 }
 
 // SlugField is the key under which problems with a slug are told.
@@ -63,9 +67,12 @@ func (c NewCatalog) check() (NewCatalog, error) {
 	if problem := checkSlug(c.Slug); problem != nil {
 		problems[SlugField] = *problem
 	}
-	if _, err := parseCatalog(c.Params); err != nil {
-		problems[ParamsField] = err.(*fault.Error).Fields[ParamsField] //nolint:errorlint // parseCatalog fails with nothing else
+	_, text, params, err := readCatalog(string(c.Params))
+	var bad *fault.Error
+	if errors.As(err, &bad) {
+		problems[ParamsField] = bad.Fields[ParamsField]
 	}
+	c.text, c.Params = text, params
 	if len(problems) > 0 {
 		return c, fault.Fields(problems)
 	}
@@ -96,7 +103,7 @@ func (f *Fleet) CreateCatalog(ctx context.Context, actor Actor, workspaceID uuid
 func (f *Fleet) insertCatalog(ctx context.Context, tx *store.Tx, actor Actor, workspace store.Workspace, wanted NewCatalog) (store.Catalog, error) {
 	catalog, err := tx.InsertCatalog(ctx, store.InsertCatalogParams{
 		WorkspaceID: workspace.ID, Name: wanted.Name, Slug: wanted.Slug, Exclusive: wanted.Exclusive,
-		Params: wanted.Params, CreatedBy: actor.Name,
+		Params: wanted.Params, ParamsText: wanted.text, CreatedBy: actor.Name,
 	})
 	if err != nil {
 		return catalog, fmt.Errorf("write catalog %s: %w", wanted.Slug, err)
@@ -142,6 +149,14 @@ func (f *Fleet) CatalogSchema(ctx context.Context, actor Actor, id uuid.UUID) (s
 	return described.Schema, err
 }
 
+// CatalogText is the schema of a catalog as its author wrote it.
+func CatalogText(catalog store.Catalog) string {
+	if catalog.ParamsText != "" {
+		return catalog.ParamsText
+	}
+	return storedText(catalog.Params)
+}
+
 // CatalogUsers are clusters that use a record of a catalog, as many as a message can name.
 func (f *Fleet) CatalogUsers(ctx context.Context, actor Actor, id uuid.UUID) ([]store.CatalogUsersRow, error) {
 	if _, err := f.Catalog(ctx, actor, id); err != nil {
@@ -165,7 +180,7 @@ func catalogForUpdate(ctx context.Context, tx *store.Tx, actor Actor, id uuid.UU
 }
 
 // ChangeCatalog gives a catalog another name, and another schema as long as no cluster uses one of
-// its records. What the schema makes of the records is noted with each. It fails with Conflict when
+// its records; how the schema is written can always change. What the schema makes of the records is noted with each. It fails with Conflict when
 // somebody changed the catalog since revision, or with the names of who uses its records.
 func (f *Fleet) ChangeCatalog(ctx context.Context, actor Actor, id uuid.UUID, revision int, name string, params json.RawMessage) (store.Catalog, error) {
 	var after store.Catalog
@@ -188,16 +203,16 @@ func (f *Fleet) ChangeCatalog(ctx context.Context, actor Actor, id uuid.UUID, re
 		if before.Name != wanted.Name {
 			changes["name"] = []any{before.Name, wanted.Name}
 		}
-		other := !sameJSON(before.Params, params)
+		other := !sameJSON(before.Params, wanted.Params)
 		if other {
 			if err := unused(ctx, tx, before, "inventory.schema.used"); err != nil {
 				return err
 			}
-			changes["params"] = []any{before.Params, params}
+			changes["params"] = []any{before.Params, wanted.Params}
 		} else {
 			wanted.Params = before.Params
 		}
-		if after, err = tx.SetCatalog(ctx, store.SetCatalogParams{ID: id, Name: wanted.Name, Params: wanted.Params}); err != nil {
+		if after, err = tx.SetCatalog(ctx, store.SetCatalogParams{ID: id, Name: wanted.Name, Params: wanted.Params, ParamsText: wanted.text}); err != nil {
 			return fmt.Errorf("change catalog %s: %w", before.Slug, err)
 		}
 		if other {

@@ -3,7 +3,9 @@ package fleet
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -27,74 +29,62 @@ func badSchema(key string, args ...any) *fault.Error {
 	return fault.Fields(map[string]fault.Message{ParamsField: {Key: key, Args: args}})
 }
 
-// parseCatalog reads the schema of a catalog. It fails with Invalid and what is wrong with it.
+// parseCatalog reads the stored schema of a catalog. It fails with Invalid and what is wrong with it.
 func parseCatalog(params []byte) (catalogSchema, error) {
-	bare, err := withoutMarks(params)
+	parsed, err := schema.Parse(params)
 	if err != nil {
-		return catalogSchema{}, badSchema("inventory.schema", err.Error())
-	}
-	var marks []struct {
-		Key        string `json:"key"`
-		Catalog    string `json:"catalog"`
-		Identifier *bool  `json:"identifier"`
-		Unique     bool   `json:"unique"`
-	}
-	if err := json.Unmarshal(params, &marks); err != nil {
-		return catalogSchema{}, badSchema("inventory.schema", err.Error())
-	}
-	for _, m := range marks {
-		if m.Catalog != "" {
-			return catalogSchema{}, badSchema("inventory.schema.nested", m.Key)
+		var bad *schema.BlockError
+		if errors.As(err, &bad) {
+			return catalogSchema{}, badSchema(bad.Message.Key, bad.Message.Args...)
 		}
+		return catalogSchema{}, badSchema("schema.yaml", 0, err.Error())
 	}
-	parsed, err := schema.Parse(bare)
-	if err != nil {
-		return catalogSchema{}, badSchema("inventory.schema", err.Error())
+	return newCatalogSchema(parsed)
+}
+
+// readCatalog reads the schema of a catalog as people write it, in YAML or JSON, and gives both
+// forms in which it is stored. It fails with Invalid and what is wrong with it.
+func readCatalog(text string) (described catalogSchema, asText string, asJSON json.RawMessage, err error) {
+	text = oneLineEnd(text)
+	parsed, asJSON, err := schema.JSON(text)
+	var bad *schema.TextError
+	switch {
+	case errors.As(err, &bad):
+		return described, text, nil, badSchema(bad.Message.Key, bad.Message.Args...)
+	case err != nil:
+		return described, text, nil, badSchema("schema.yaml", 0, err.Error())
 	}
-	byKey := map[string]*schema.Field{}
-	for _, field := range parsed.Fields() {
-		byKey[field.Key] = field
+	if json.Valid([]byte(text)) {
+		text = storedText(asJSON)
 	}
-	if len(byKey) == 0 {
+	described, err = newCatalogSchema(parsed)
+	return described, text, asJSON, err
+}
+
+func newCatalogSchema(parsed schema.Schema) (catalogSchema, error) {
+	fields := parsed.Fields()
+	if len(fields) == 0 {
 		return catalogSchema{}, badSchema("inventory.schema.empty")
 	}
 	// Fields name a record unless others say that they do, and those that say no never do.
-	chosen := false
-	for _, m := range marks {
-		chosen = chosen || m.Identifier != nil && *m.Identifier
-	}
+	chosen := slices.ContainsFunc(fields, func(f *schema.Field) bool { return f.Identifier != nil && *f.Identifier })
 	out := catalogSchema{Schema: parsed}
-	for _, m := range marks {
-		field := byKey[m.Key]
-		if field == nil {
-			continue // a header
+	for _, f := range fields {
+		if f.Catalog != "" {
+			return catalogSchema{}, badSchema("inventory.schema.nested", f.Key)
 		}
-		if m.Unique {
-			out.unique = append(out.unique, field)
+		if f.Unique {
+			out.unique = append(out.unique, f)
 		}
 		named := !chosen
-		if m.Identifier != nil {
-			named = *m.Identifier
+		if f.Identifier != nil {
+			named = *f.Identifier
 		}
-		if named && !field.Secret() {
-			out.labels = append(out.labels, field)
+		if named && !f.Secret() {
+			out.labels = append(out.labels, f)
 		}
 	}
 	return out, nil
-}
-
-// withoutMarks leaves out what only catalogs make something of: which fields name a record, and
-// which no two records share. Other schemas may give the same words another meaning.
-func withoutMarks(params []byte) ([]byte, error) {
-	var blocks []map[string]json.RawMessage
-	if err := json.Unmarshal(params, &blocks); err != nil {
-		return nil, fmt.Errorf("read the schema: it must be a list of headers and fields: %w", err)
-	}
-	for _, block := range blocks {
-		delete(block, "identifier")
-		delete(block, "unique")
-	}
-	return json.Marshal(blocks)
 }
 
 // labelSeparator stands between the values of a label, longestLabel bounds it in characters.
@@ -133,6 +123,13 @@ func readable(field *schema.Field, value any) string {
 		if sameValue(choice.Value, value) {
 			return choice.Text
 		}
+	}
+	if several, is := value.([]any); is && field.List() {
+		texts := make([]string, len(several))
+		for i, one := range several {
+			texts[i] = readable(field, one)
+		}
+		return strings.Join(texts, ", ")
 	}
 	return schema.Text(value)
 }
@@ -183,6 +180,11 @@ func (s catalogSchema) masked(values store.Values) store.Values {
 	plain, secret := s.split(values)
 	for key := range secret {
 		plain[key] = schema.Mask
+	}
+	for _, field := range s.Fields() {
+		if value, has := secret[field.Key]; has {
+			plain[field.Key] = field.Shown(value)
+		}
 	}
 	return plain
 }

@@ -58,9 +58,9 @@ func TestWhatIsWrongWithACatalogIsSaid(t *testing.T) {
 		{"Hosts", "aB", hosts, "slug", "inventory.slug.character"},
 		{"Hosts", strings.Repeat("a", 64), hosts, "slug", "inventory.slug.long"},
 		{"Hosts", "hosts", hosts, "slug", "inventory.slug.taken"},
-		{"Hosts", "ok", `{}`, "params", "inventory.schema"},
+		{"Hosts", "ok", `{}`, "params", "schema.list"},
 		{"Hosts", "ok", `[{"header": "Nothing"}]`, "params", "inventory.schema.empty"},
-		{"Hosts", "ok", `[{"key": "a", "type": "colour", "title": "A"}]`, "params", "inventory.schema"},
+		{"Hosts", "ok", `[{"key": "a", "type": "colour", "title": "A"}]`, "params", "schema.type"},
 		{"Hosts", "ok", `[{"key": "a", "title": "A", "catalog": "other"}]`, "params", "inventory.schema.nested"},
 	}
 	for _, c := range cases {
@@ -262,7 +262,7 @@ func TestImportMakesACatalogAndAppendsToIt(t *testing.T) {
 		}
 	}
 	_, err = b.ImportRecords(t.Context(), b.Admin, b.Workspace.ID, fleet.Import{Name: "X", Slug: "new", Params: json.RawMessage(`{}`)})
-	if got := refusedFields(t, err); got["params"] != "inventory.schema" {
+	if got := refusedFields(t, err); got["params"] != "schema.list" {
 		t.Errorf("got %v", got)
 	}
 }

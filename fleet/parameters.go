@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"commander/fleet/schema"
 	"commander/internal/fault"
 	"commander/store"
 )
@@ -136,7 +135,7 @@ func (f *Fleet) saveChange(ctx context.Context, tx *store.Tx, actor Actor, works
 	if err != nil {
 		return after, err
 	}
-	parameters, err := schema.Parse(version.Params)
+	parameters, err := parametersOf(version)
 	if err != nil {
 		return after, err
 	}

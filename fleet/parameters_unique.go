@@ -119,7 +119,7 @@ func holder(ctx context.Context, tx *store.Tx, workspaceID uuid.UUID, v uniqueVa
 // takenValues are the unique values that other clusters have already, for a preview. Who may not
 // save is not told: values are secrets perhaps, and could be guessed by asking.
 func (f *Fleet) takenValues(ctx context.Context, actor Actor, workspaceID, clusterID uuid.UUID, version store.ClusterTemplateVersion, values store.Values) (found store.RenderErrors, err error) {
-	parameters, err := schema.Parse(version.Params)
+	parameters, err := parametersOf(version)
 	if err != nil || Allowed(actor, ClustersEdit, workspaceID) != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -13,55 +12,28 @@ import (
 	"commander/store"
 )
 
-// RecordID is the key of a record's id among its values in a cluster's parameters. Its odd name
-// leaves every other name to the fields of catalogs.
-const RecordID = "x-commander-record-id"
-
-// catalogField is a parameter whose value is a record, or a list of them.
-type catalogField struct {
-	Key        string `json:"key"`
-	Catalog    string `json:"catalog"`
-	MinItems   *int   `json:"minItems"`
-	MaxItems   *int   `json:"maxItems"`
-	Autoselect bool   `json:"autoselect"`
-	Optional   bool   `json:"optional"`
-	Immutable  bool   `json:"immutable"`
-}
-
-// list tells whether the value is a list of records.
-func (f catalogField) list() bool { return f.MaxItems != nil || f.MinItems != nil }
+// RecordID is the key of a record's id among its values in a cluster's parameters.
+const RecordID = schema.RecordID
 
 // least is how many records are picked for a field that picks by itself.
-func (f catalogField) least() int {
+func least(f *schema.Field) int {
 	if f.MinItems == nil {
 		return 1
 	}
 	return *f.MinItems
 }
 
-// parseParameters reads the schema of a template in two parts: fields whose values are records are
-// the inventory's to check, all others the schema's.
-func parseParameters(params []byte) (schema.Schema, []catalogField, error) {
-	var blocks []json.RawMessage
-	if err := json.Unmarshal(params, &blocks); err != nil {
-		return nil, nil, fmt.Errorf("read the parameter schema: %w", err)
-	}
-	rest := make([]json.RawMessage, 0, len(blocks))
-	var records []catalogField
-	for _, block := range blocks {
-		var field catalogField
-		if json.Unmarshal(block, &field) == nil && field.Catalog != "" {
-			records = append(records, field)
-			continue
+// withRecords parts a schema: fields whose values are records are the inventory's to check, all
+// others the schema's.
+func withRecords(parameters schema.Schema) (plain schema.Schema, records []*schema.Field) {
+	for _, b := range parameters {
+		if b.Field != nil && b.Field.Catalog != "" {
+			records = append(records, b.Field)
+		} else {
+			plain = append(plain, b)
 		}
-		rest = append(rest, block) // what is wrong with it, the schema says
 	}
-	body, err := json.Marshal(rest)
-	if err != nil {
-		return nil, nil, fmt.Errorf("read the parameter schema: %w", err)
-	}
-	plain, err := schema.Parse(body)
-	return plain, records, err
+	return plain, records
 }
 
 // resolution is what the inventory makes of parameters: each record by what it holds now.
@@ -122,7 +94,7 @@ func idsIn(value any) (ids []uuid.UUID, valid bool) {
 // resolve finds the records that parameters of a cluster name, checks that the cluster may use them,
 // and picks some where nobody chose. What a record held when the cluster was saved does not count:
 // what it holds now does.
-func (s recordSource) resolve(ctx context.Context, fields []catalogField, values, saved store.Values) (resolution, error) {
+func (s recordSource) resolve(ctx context.Context, fields []*schema.Field, values, saved store.Values) (resolution, error) {
 	out := resolution{values: clone(values), records: store.Values{}, shown: store.Values{}, problems: map[string]fault.Message{}}
 	if len(fields) == 0 {
 		return out, nil
@@ -155,7 +127,7 @@ func clone(values store.Values) store.Values {
 // resolver is one resolution at work.
 type resolver struct {
 	recordSource
-	fields   []catalogField
+	fields   []*schema.Field
 	chosen   map[string][]uuid.UUID // by field
 	catalogs map[uuid.UUID]store.Catalog
 	schemas  map[uuid.UUID]catalogSchema
@@ -204,7 +176,7 @@ func (r *resolver) load(ctx context.Context, values store.Values) error {
 }
 
 // put checks the records of a field, picks some when it picks by itself, and puts them in.
-func (r *resolver) put(ctx context.Context, field catalogField, before []uuid.UUID) error {
+func (r *resolver) put(ctx context.Context, field *schema.Field, before []uuid.UUID) error {
 	if _, bad := r.out.problems[field.Key]; bad {
 		return nil
 	}
@@ -216,7 +188,7 @@ func (r *resolver) put(ctx context.Context, field catalogField, before []uuid.UU
 		}
 		ids = picked
 	}
-	if problem := field.check(ids, before); problem != nil {
+	if problem := checkChoice(field, ids, before); problem != nil {
 		r.out.problems[field.Key] = *problem
 		return nil
 	}
@@ -240,7 +212,7 @@ func (r *resolver) put(ctx context.Context, field catalogField, before []uuid.UU
 		taken = append(taken, takenRecord{row.Record, r.catalogs[row.Record.CatalogID].Exclusive})
 	}
 	r.out.taken = append(r.out.taken, taken...)
-	if field.list() {
+	if field.List() {
 		r.out.records[field.Key], r.out.shown[field.Key] = objects, shown
 	} else {
 		r.out.records[field.Key], r.out.shown[field.Key] = objects[0], shown[0]
@@ -248,8 +220,8 @@ func (r *resolver) put(ctx context.Context, field catalogField, before []uuid.UU
 	return nil
 }
 
-// check says whether a choice fits the field, whatever the records are.
-func (f catalogField) check(ids, before []uuid.UUID) *fault.Message {
+// checkChoice says whether a choice fits the field, whatever the records are.
+func checkChoice(f *schema.Field, ids, before []uuid.UUID) *fault.Message {
 	seen := map[uuid.UUID]bool{}
 	for _, id := range ids {
 		if seen[id] {
@@ -261,7 +233,7 @@ func (f catalogField) check(ids, before []uuid.UUID) *fault.Message {
 	case len(ids) == 0 && f.Optional:
 	case len(ids) == 0:
 		return &fault.Message{Key: "parameter.required"}
-	case !f.list() && len(ids) > 1:
+	case !f.List() && len(ids) > 1:
 		return &fault.Message{Key: "inventory.record.one"}
 	case f.MinItems != nil && len(ids) < *f.MinItems:
 		return &fault.Message{Key: "inventory.record.few", Args: []any{*f.MinItems}}
@@ -276,14 +248,14 @@ func (f catalogField) check(ids, before []uuid.UUID) *fault.Message {
 
 // keep leaves a choice that cannot be used in the parameters by its ids alone, so that whoever
 // mends it sees what was chosen.
-func (r *resolver) keep(field catalogField) {
+func (r *resolver) keep(field *schema.Field) {
 	var bare []any
 	for _, id := range r.chosen[field.Key] {
 		bare = append(bare, map[string]any{RecordID: id.String()})
 	}
 	switch {
 	case len(bare) == 0:
-	case field.list():
+	case field.List():
 		r.out.records[field.Key], r.out.shown[field.Key] = bare, bare
 	default:
 		r.out.records[field.Key], r.out.shown[field.Key] = bare[0], bare[0]
@@ -291,7 +263,7 @@ func (r *resolver) keep(field catalogField) {
 }
 
 // usable says whether a cluster may use a record in a field, or why not.
-func (r *resolver) usable(field catalogField, id uuid.UUID) (store.RecordsByIDRow, *fault.Message) {
+func (r *resolver) usable(field *schema.Field, id uuid.UUID) (store.RecordsByIDRow, *fault.Message) {
 	row, there := r.records[id]
 	catalog, ours := r.catalogs[row.Record.CatalogID]
 	switch {
@@ -311,7 +283,7 @@ func (r *resolver) usable(field catalogField, id uuid.UUID) (store.RecordsByIDRo
 
 // pick chooses free records that no field of the same form has yet; nil with a problem noted when
 // there are too few.
-func (r *resolver) pick(ctx context.Context, field catalogField) ([]uuid.UUID, error) {
+func (r *resolver) pick(ctx context.Context, field *schema.Field) ([]uuid.UUID, error) {
 	var catalog store.Catalog
 	for _, c := range r.catalogs {
 		if c.Slug == field.Catalog && c.ArchivedAt == nil {
@@ -329,19 +301,19 @@ func (r *resolver) pick(ctx context.Context, field catalogField) ([]uuid.UUID, e
 		}
 	}
 	rows, err := r.FreeRecords(ctx, store.FreeRecordsParams{
-		CatalogID: catalog.ID, ClusterID: r.clusterID, Exclusive: catalog.Exclusive, Most: field.least() + len(used),
+		CatalogID: catalog.ID, ClusterID: r.clusterID, Exclusive: catalog.Exclusive, Most: least(field) + len(used),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("look for free records of %s: %w", catalog.Slug, err)
 	}
 	var ids []uuid.UUID
 	for _, row := range rows {
-		if len(ids) < field.least() && !used[row.ID] {
+		if len(ids) < least(field) && !used[row.ID] {
 			ids = append(ids, row.ID)
 			r.records[row.ID] = store.RecordsByIDRow{Record: row}
 		}
 	}
-	if len(ids) < field.least() {
+	if len(ids) < least(field) {
 		r.out.problems[field.Key] = fault.Message{Key: "inventory.none_free", Args: []any{catalog.Name}}
 		return nil, nil
 	}

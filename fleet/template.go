@@ -100,7 +100,7 @@ func (f *Fleet) TemplateVersion(ctx context.Context, actor Actor, workspaceID, i
 	if err != nil {
 		return template, version, nil, store.AsFault(err)
 	}
-	parameters, err := schema.Parse(version.Params)
+	parameters, err := parametersOf(version)
 	return template, version, parameters, err
 }
 

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"regexp"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -102,53 +101,18 @@ func badGroupName(groups store.ResourceGroups, i int) (key string, bad bool) {
 	return "", false
 }
 
-// checkParameters reads a schema and finds the block that its first problem is in.
+// checkParameters reads a schema and finds the line that is wrong with it.
 func checkParameters(text string) (schema.Schema, *TemplateProblem) {
-	params, starts, err := paramsJSON(text)
-	var broken *lineError
-	if errors.As(err, &broken) {
-		return nil, &TemplateProblem{
-			Section: SectionParameters, Line: broken.line, Message: fault.Message{Key: "render.yaml", Args: []any{broken.line, broken.text}},
-		}
-	}
-	if err != nil {
-		return nil, &TemplateProblem{Section: SectionParameters, Message: fault.Message{Key: "template.schema", Args: []any{err.Error()}}}
-	}
-	parameters, err := schema.Parse(params)
+	parameters, err := schema.ParseYAML(text)
 	if err == nil {
 		return parameters, nil
 	}
-	return nil, &TemplateProblem{
-		Section: SectionParameters, Line: badBlock(text, starts), Message: fault.Message{Key: "template.schema", Args: []any{schemaReason(err)}},
+	var at *schema.TextError
+	if !errors.As(err, &at) {
+		return nil, &TemplateProblem{Section: SectionParameters, Message: fault.Message{Key: "schema.yaml", Args: []any{0, err.Error()}}}
 	}
+	return nil, &TemplateProblem{Section: SectionParameters, Line: at.Line, Message: at.Message}
 }
-
-// badBlock is the line of the first block that makes the schema unreadable: the text up to the
-// block before it is a schema.
-func badBlock(text string, starts []int) int {
-	lines := strings.SplitAfter(text, "\n")
-	first := sort.Search(len(starts), func(i int) bool {
-		end := len(lines)
-		if i+1 < len(starts) {
-			end = starts[i+1] - 1
-		}
-		params, _, err := paramsJSON(strings.Join(lines[:end], ""))
-		if err != nil {
-			return true
-		}
-		_, err = schema.Parse(params)
-		return err != nil
-	})
-	if first == len(starts) {
-		return 0
-	}
-	return starts[first]
-}
-
-var schemaPlace = regexp.MustCompile(`^read (?:block \d+ of )?the parameter schema: `)
-
-// schemaReason leaves out of a schema's error what the line says already.
-func schemaReason(err error) string { return schemaPlace.ReplaceAllString(err.Error(), "") }
 
 // checkSection finds what is wrong with a template without knowing any values. A text without
 // actions renders to itself, so it must be YAML.

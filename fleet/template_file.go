@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"go.yaml.in/yaml/v3"
 
+	"commander/fleet/schema"
 	"commander/internal/fault"
 	"commander/store"
 )
@@ -175,8 +176,8 @@ func readTemplateFile(file []byte) (templateFile, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(file))
 	decoder.KnownFields(true)
 	if err := decoder.Decode(&in); err != nil {
-		broken := asLineError(err)
-		return in, badFile("template.file.yaml", broken.line, broken.text)
+		line, text := schema.Place(err)
+		return in, badFile("template.file.yaml", line, text)
 	}
 	var more yaml.Node
 	if err := decoder.Decode(&more); !errors.Is(err, io.EOF) {

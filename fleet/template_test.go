@@ -277,14 +277,16 @@ func TestWhatIsWrongWithATemplateIsToldByLine(t *testing.T) {
 		line    int
 		key     string
 	}{
-		{"schema", func(b *fleet.TemplateVersionBody) { b.ParamsText = "- header: A\n# why\n- key: a\n  title: A\n  type: nothing\n- header: B\n" }, "params", 3, "template.schema"},
+		{"schema", func(b *fleet.TemplateVersionBody) {
+			b.ParamsText = "- header: A\n# why\n- key: a\n  title: A\n  type: nothing\n- header: B\n"
+		}, "params", 5, "schema.type"},
 		{"key used twice", func(b *fleet.TemplateVersionBody) {
 			b.ParamsText += "- key: count\n  type: string\n  title: Again\n"
-		}, "params", 12, "template.schema"},
-		{"schema is no list", func(b *fleet.TemplateVersionBody) { b.ParamsText = "\na: 1" }, "params", 2, "render.yaml"},
-		{"schema is no YAML", func(b *fleet.TemplateVersionBody) { b.ParamsText = "- a: 1\n- b: [\n" }, "params", 2, "render.yaml"},
-		{"tab", func(b *fleet.TemplateVersionBody) { b.ParamsText = "- header: A\n\t- b: 1\n" }, "params", 2, "render.yaml"},
-		{"double property", func(b *fleet.TemplateVersionBody) { b.ParamsText = "- header: A\n  header: B\n" }, "params", 2, "render.yaml"},
+		}, "params", 12, "schema.key_twice"},
+		{"schema is no list", func(b *fleet.TemplateVersionBody) { b.ParamsText = "\na: 1" }, "params", 2, "schema.list"},
+		{"schema is no YAML", func(b *fleet.TemplateVersionBody) { b.ParamsText = "- a: 1\n- b: [\n" }, "params", 2, "schema.yaml"},
+		{"tab", func(b *fleet.TemplateVersionBody) { b.ParamsText = "- header: A\n\t- b: 1\n" }, "params", 2, "schema.yaml"},
+		{"double property", func(b *fleet.TemplateVersionBody) { b.ParamsText = "- header: A\n  header: B\n" }, "params", 2, "schema.yaml"},
 		{"NUL", func(b *fleet.TemplateVersionBody) { b.InitConfiguration = "a: \x00" }, "init_configuration", 0, "template.problem.encoding"},
 		{"not UTF-8", func(b *fleet.TemplateVersionBody) { b.ParamsText = "- header: \xff" }, "params", 0, "template.problem.encoding"},
 		{"template syntax", func(b *fleet.TemplateVersionBody) { b.ClusterConfiguration = "a: 1\nb: {{ .x | nope }}\n" }, "cluster_configuration", 2, "render.template"},

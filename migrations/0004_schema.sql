@@ -2,6 +2,10 @@
 -- version, and follow those of the next one. Null for configurations older than this column.
 alter table cluster_revisions add column given text[];
 
+-- The schema as its author wrote it, with comments and order; params is the same as JSON. Empty for
+-- catalogs older than this column.
+alter table catalogs add column params_text text not null default '';
+
 -- Values of unique parameters, as keyed hashes, of the clusters outside of the archive.
 create table parameter_values (
     workspace_id uuid not null references workspaces on delete cascade,
@@ -49,4 +53,5 @@ create index bulk_switch_clusters_cluster on bulk_switch_clusters (cluster_id);
 ---- create above / drop below ----
 
 drop table bulk_switch_clusters, bulk_switches, parameter_values;
+alter table catalogs drop column params_text;
 alter table cluster_revisions drop column given;

@@ -17,7 +17,7 @@ update catalogs
 set archived_at = now(), changed_at = now(), revision = revision + 1,
     archive_number = (select coalesce(max(o.archive_number), 0) + 1 from catalogs o
                       where o.workspace_id = catalogs.workspace_id and o.slug = catalogs.slug)
-where catalogs.id = $1 returning id, workspace_id, name, slug, exclusive, params, revision, created_by, created_at, changed_at, archived_at, archive_number
+where catalogs.id = $1 returning id, workspace_id, name, slug, exclusive, params, revision, created_by, created_at, changed_at, archived_at, archive_number, params_text
 `
 
 func (q *Queries) ArchiveCatalog(ctx context.Context, id uuid.UUID) (Catalog, error) {
@@ -36,12 +36,13 @@ func (q *Queries) ArchiveCatalog(ctx context.Context, id uuid.UUID) (Catalog, er
 		&i.ChangedAt,
 		&i.ArchivedAt,
 		&i.ArchiveNumber,
+		&i.ParamsText,
 	)
 	return i, err
 }
 
 const catalog = `-- name: Catalog :one
-select id, workspace_id, name, slug, exclusive, params, revision, created_by, created_at, changed_at, archived_at, archive_number from catalogs where id = $1
+select id, workspace_id, name, slug, exclusive, params, revision, created_by, created_at, changed_at, archived_at, archive_number, params_text from catalogs where id = $1
 `
 
 func (q *Queries) Catalog(ctx context.Context, id uuid.UUID) (Catalog, error) {
@@ -60,12 +61,13 @@ func (q *Queries) Catalog(ctx context.Context, id uuid.UUID) (Catalog, error) {
 		&i.ChangedAt,
 		&i.ArchivedAt,
 		&i.ArchiveNumber,
+		&i.ParamsText,
 	)
 	return i, err
 }
 
 const catalogBySlug = `-- name: CatalogBySlug :one
-select id, workspace_id, name, slug, exclusive, params, revision, created_by, created_at, changed_at, archived_at, archive_number from catalogs where workspace_id = $1 and slug = $2 and archived_at is null
+select id, workspace_id, name, slug, exclusive, params, revision, created_by, created_at, changed_at, archived_at, archive_number, params_text from catalogs where workspace_id = $1 and slug = $2 and archived_at is null
 `
 
 type CatalogBySlugParams struct {
@@ -89,12 +91,13 @@ func (q *Queries) CatalogBySlug(ctx context.Context, arg CatalogBySlugParams) (C
 		&i.ChangedAt,
 		&i.ArchivedAt,
 		&i.ArchiveNumber,
+		&i.ParamsText,
 	)
 	return i, err
 }
 
 const catalogBySlugForUpdate = `-- name: CatalogBySlugForUpdate :one
-select id, workspace_id, name, slug, exclusive, params, revision, created_by, created_at, changed_at, archived_at, archive_number from catalogs where workspace_id = $1 and slug = $2 and archived_at is null for update
+select id, workspace_id, name, slug, exclusive, params, revision, created_by, created_at, changed_at, archived_at, archive_number, params_text from catalogs where workspace_id = $1 and slug = $2 and archived_at is null for update
 `
 
 type CatalogBySlugForUpdateParams struct {
@@ -118,12 +121,13 @@ func (q *Queries) CatalogBySlugForUpdate(ctx context.Context, arg CatalogBySlugF
 		&i.ChangedAt,
 		&i.ArchivedAt,
 		&i.ArchiveNumber,
+		&i.ParamsText,
 	)
 	return i, err
 }
 
 const catalogForUpdate = `-- name: CatalogForUpdate :one
-select id, workspace_id, name, slug, exclusive, params, revision, created_by, created_at, changed_at, archived_at, archive_number from catalogs where id = $1 for update
+select id, workspace_id, name, slug, exclusive, params, revision, created_by, created_at, changed_at, archived_at, archive_number, params_text from catalogs where id = $1 for update
 `
 
 func (q *Queries) CatalogForUpdate(ctx context.Context, id uuid.UUID) (Catalog, error) {
@@ -142,6 +146,7 @@ func (q *Queries) CatalogForUpdate(ctx context.Context, id uuid.UUID) (Catalog, 
 		&i.ChangedAt,
 		&i.ArchivedAt,
 		&i.ArchiveNumber,
+		&i.ParamsText,
 	)
 	return i, err
 }
@@ -187,7 +192,7 @@ func (q *Queries) CatalogUsers(ctx context.Context, arg CatalogUsersParams) ([]C
 }
 
 const catalogs = `-- name: Catalogs :many
-select c.id, c.workspace_id, c.name, c.slug, c.exclusive, c.params, c.revision, c.created_by, c.created_at, c.changed_at, c.archived_at, c.archive_number,
+select c.id, c.workspace_id, c.name, c.slug, c.exclusive, c.params, c.revision, c.created_by, c.created_at, c.changed_at, c.archived_at, c.archive_number, c.params_text,
        (select count(*) from records r where r.catalog_id = c.id and r.archived_at is null)::bigint as records,
        (select count(distinct u.record_id) from record_uses u join records r on r.id = u.record_id where r.catalog_id = c.id)::bigint as used
 from catalogs c
@@ -229,6 +234,7 @@ func (q *Queries) Catalogs(ctx context.Context, arg CatalogsParams) ([]CatalogsR
 			&i.Catalog.ChangedAt,
 			&i.Catalog.ArchivedAt,
 			&i.Catalog.ArchiveNumber,
+			&i.Catalog.ParamsText,
 			&i.Records,
 			&i.Used,
 		); err != nil {
@@ -243,7 +249,7 @@ func (q *Queries) Catalogs(ctx context.Context, arg CatalogsParams) ([]CatalogsR
 }
 
 const catalogsFor = `-- name: CatalogsFor :many
-select id, workspace_id, name, slug, exclusive, params, revision, created_by, created_at, changed_at, archived_at, archive_number from catalogs
+select id, workspace_id, name, slug, exclusive, params, revision, created_by, created_at, changed_at, archived_at, archive_number, params_text from catalogs
 where workspace_id = $1
   and (slug = any($2::text[]) and archived_at is null
        or id in (select r.catalog_id from records r where r.id = any($3::uuid[])))
@@ -279,6 +285,7 @@ func (q *Queries) CatalogsFor(ctx context.Context, arg CatalogsForParams) ([]Cat
 			&i.ChangedAt,
 			&i.ArchivedAt,
 			&i.ArchiveNumber,
+			&i.ParamsText,
 		); err != nil {
 			return nil, err
 		}
@@ -291,8 +298,8 @@ func (q *Queries) CatalogsFor(ctx context.Context, arg CatalogsForParams) ([]Cat
 }
 
 const insertCatalog = `-- name: InsertCatalog :one
-insert into catalogs (workspace_id, name, slug, exclusive, params, created_by)
-values ($1, $2, $3, $4, $5, $6) returning id, workspace_id, name, slug, exclusive, params, revision, created_by, created_at, changed_at, archived_at, archive_number
+insert into catalogs (workspace_id, name, slug, exclusive, params, params_text, created_by)
+values ($1, $2, $3, $4, $5, $6, $7) returning id, workspace_id, name, slug, exclusive, params, revision, created_by, created_at, changed_at, archived_at, archive_number, params_text
 `
 
 type InsertCatalogParams struct {
@@ -301,6 +308,7 @@ type InsertCatalogParams struct {
 	Slug        string
 	Exclusive   bool
 	Params      json.RawMessage
+	ParamsText  string
 	CreatedBy   string
 }
 
@@ -311,6 +319,7 @@ func (q *Queries) InsertCatalog(ctx context.Context, arg InsertCatalogParams) (C
 		arg.Slug,
 		arg.Exclusive,
 		arg.Params,
+		arg.ParamsText,
 		arg.CreatedBy,
 	)
 	var i Catalog
@@ -327,12 +336,13 @@ func (q *Queries) InsertCatalog(ctx context.Context, arg InsertCatalogParams) (C
 		&i.ChangedAt,
 		&i.ArchivedAt,
 		&i.ArchiveNumber,
+		&i.ParamsText,
 	)
 	return i, err
 }
 
 const lockCatalogs = `-- name: LockCatalogs :many
-select id, workspace_id, name, slug, exclusive, params, revision, created_by, created_at, changed_at, archived_at, archive_number from catalogs
+select id, workspace_id, name, slug, exclusive, params, revision, created_by, created_at, changed_at, archived_at, archive_number, params_text from catalogs
 where workspace_id = $1
   and (slug = any($2::text[]) and archived_at is null
        or id in (select r.catalog_id from records r where r.id = any($3::uuid[])))
@@ -369,6 +379,7 @@ func (q *Queries) LockCatalogs(ctx context.Context, arg LockCatalogsParams) ([]C
 			&i.ChangedAt,
 			&i.ArchivedAt,
 			&i.ArchiveNumber,
+			&i.ParamsText,
 		); err != nil {
 			return nil, err
 		}
@@ -382,7 +393,7 @@ func (q *Queries) LockCatalogs(ctx context.Context, arg LockCatalogsParams) ([]C
 
 const restoreCatalog = `-- name: RestoreCatalog :one
 update catalogs set archived_at = null, archive_number = null, changed_at = now(), revision = revision + 1
-where id = $1 returning id, workspace_id, name, slug, exclusive, params, revision, created_by, created_at, changed_at, archived_at, archive_number
+where id = $1 returning id, workspace_id, name, slug, exclusive, params, revision, created_by, created_at, changed_at, archived_at, archive_number, params_text
 `
 
 func (q *Queries) RestoreCatalog(ctx context.Context, id uuid.UUID) (Catalog, error) {
@@ -401,23 +412,30 @@ func (q *Queries) RestoreCatalog(ctx context.Context, id uuid.UUID) (Catalog, er
 		&i.ChangedAt,
 		&i.ArchivedAt,
 		&i.ArchiveNumber,
+		&i.ParamsText,
 	)
 	return i, err
 }
 
 const setCatalog = `-- name: SetCatalog :one
-update catalogs set name = $2, params = $3, revision = revision + 1, changed_at = now()
-where id = $1 returning id, workspace_id, name, slug, exclusive, params, revision, created_by, created_at, changed_at, archived_at, archive_number
+update catalogs set name = $2, params = $3, params_text = $4, revision = revision + 1, changed_at = now()
+where id = $1 returning id, workspace_id, name, slug, exclusive, params, revision, created_by, created_at, changed_at, archived_at, archive_number, params_text
 `
 
 type SetCatalogParams struct {
-	ID     uuid.UUID
-	Name   string
-	Params json.RawMessage
+	ID         uuid.UUID
+	Name       string
+	Params     json.RawMessage
+	ParamsText string
 }
 
 func (q *Queries) SetCatalog(ctx context.Context, arg SetCatalogParams) (Catalog, error) {
-	row := q.db.QueryRow(ctx, setCatalog, arg.ID, arg.Name, arg.Params)
+	row := q.db.QueryRow(ctx, setCatalog,
+		arg.ID,
+		arg.Name,
+		arg.Params,
+		arg.ParamsText,
+	)
 	var i Catalog
 	err := row.Scan(
 		&i.ID,
@@ -432,6 +450,7 @@ func (q *Queries) SetCatalog(ctx context.Context, arg SetCatalogParams) (Catalog
 		&i.ChangedAt,
 		&i.ArchivedAt,
 		&i.ArchiveNumber,
+		&i.ParamsText,
 	)
 	return i, err
 }

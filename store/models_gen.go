@@ -109,6 +109,7 @@ type Catalog struct {
 	ChangedAt     time.Time
 	ArchivedAt    *time.Time
 	ArchiveNumber *int
+	ParamsText    string
 }
 
 type Cluster struct {

@@ -40,6 +40,42 @@ func (q *Queries) ArchiveRecord(ctx context.Context, id uuid.UUID) (Record, erro
 	return i, err
 }
 
+const catalogsOfRecords = `-- name: CatalogsOfRecords :many
+select r.id, r.catalog_id from records r join catalogs c on c.id = r.catalog_id
+where r.id = any($1::uuid[]) and c.workspace_id = $2
+`
+
+type CatalogsOfRecordsParams struct {
+	Ids         []uuid.UUID
+	WorkspaceID uuid.UUID
+}
+
+type CatalogsOfRecordsRow struct {
+	ID        uuid.UUID
+	CatalogID uuid.UUID
+}
+
+// The catalog of each record, in the workspace.
+func (q *Queries) CatalogsOfRecords(ctx context.Context, arg CatalogsOfRecordsParams) ([]CatalogsOfRecordsRow, error) {
+	rows, err := q.db.Query(ctx, catalogsOfRecords, arg.Ids, arg.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []CatalogsOfRecordsRow{}
+	for rows.Next() {
+		var i CatalogsOfRecordsRow
+		if err := rows.Scan(&i.ID, &i.CatalogID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const countRecords = `-- name: CountRecords :one
 select count(*) filter (where r.archived_at is null)::bigint as records,
        count(*) filter (where r.archived_at is null and exists (select 1 from record_uses u where u.record_id = r.id))::bigint as used,
@@ -293,6 +329,69 @@ func (q *Queries) Record(ctx context.Context, id uuid.UUID) (Record, error) {
 		&i.ArchiveNumber,
 	)
 	return i, err
+}
+
+const recordChoices = `-- name: RecordChoices :many
+select r.id, r.label, r.schema_matches, (r.archived_at is not null)::boolean as archived, coalesce(u.name, '')::text as user_name,
+       count(*) over ()::bigint as total
+from records r
+left join lateral (
+    select c.name from record_uses o join clusters c on c.id = o.cluster_id
+    where o.record_id = r.id and o.cluster_id <> $1 order by o.taken_at, c.id limit 1
+) u on true
+where r.catalog_id = $2 and (r.archived_at is null or r.id = any($3::uuid[]))
+order by not r.id = any($3::uuid[]), u.name is not null, r.label, r.id
+limit $4::integer
+`
+
+type RecordChoicesParams struct {
+	ClusterID uuid.UUID
+	CatalogID uuid.UUID
+	Chosen    []uuid.UUID
+	Most      int
+}
+
+type RecordChoicesRow struct {
+	ID            uuid.UUID
+	Label         string
+	SchemaMatches bool
+	Archived      bool
+	UserName      string
+	Total         int64
+}
+
+// Records of a catalog that a form offers, with the first other cluster that uses each: those that
+// are chosen already, whatever they are, then those that nobody uses.
+func (q *Queries) RecordChoices(ctx context.Context, arg RecordChoicesParams) ([]RecordChoicesRow, error) {
+	rows, err := q.db.Query(ctx, recordChoices,
+		arg.ClusterID,
+		arg.CatalogID,
+		arg.Chosen,
+		arg.Most,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []RecordChoicesRow{}
+	for rows.Next() {
+		var i RecordChoicesRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Label,
+			&i.SchemaMatches,
+			&i.Archived,
+			&i.UserName,
+			&i.Total,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const recordForUpdate = `-- name: RecordForUpdate :one
@@ -557,7 +656,7 @@ func (q *Queries) RecordsOfCatalog(ctx context.Context, catalogID uuid.UUID) ([]
 }
 
 const recordsOfCluster = `-- name: RecordsOfCluster :many
-select r.id, r.catalog_id, r.revision, r.plain, r.secrets, r.secrets_key, r.label, r.schema_matches, r.created_by, r.created_at, r.changed_at, r.archived_at, r.archive_number, c.id, c.workspace_id, c.name, c.slug, c.exclusive, c.params, c.revision, c.created_by, c.created_at, c.changed_at, c.archived_at, c.archive_number from record_uses u
+select r.id, r.catalog_id, r.revision, r.plain, r.secrets, r.secrets_key, r.label, r.schema_matches, r.created_by, r.created_at, r.changed_at, r.archived_at, r.archive_number, c.id, c.workspace_id, c.name, c.slug, c.exclusive, c.params, c.revision, c.created_by, c.created_at, c.changed_at, c.archived_at, c.archive_number, c.params_text from record_uses u
 join records r on r.id = u.record_id
 join catalogs c on c.id = r.catalog_id
 where u.cluster_id = $1 order by c.name, r.label, r.id
@@ -604,6 +703,7 @@ func (q *Queries) RecordsOfCluster(ctx context.Context, clusterID uuid.UUID) ([]
 			&i.Catalog.ChangedAt,
 			&i.Catalog.ArchivedAt,
 			&i.Catalog.ArchiveNumber,
+			&i.Catalog.ParamsText,
 		); err != nil {
 			return nil, err
 		}

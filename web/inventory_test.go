@@ -36,7 +36,7 @@ func TestAnInventoryFromItsCatalogToItsArchive(t *testing.T) {
 		inventory.FieldName, "Hosts", inventory.FieldSlug, "My hosts", inventory.FieldParams, "- key: [")
 	got := keeper.post(paths.Catalogs("demo"), form)
 	require.Equal(t, http.StatusUnprocessableEntity, got.StatusCode)
-	require.Contains(t, got.Find("#f-params-problem").Text(), "not described well")
+	require.Contains(t, got.Find("#f-params-problem").Text(), "Line 1 is no valid YAML")
 	require.Equal(t, "My hosts", got.Find("#f-slug").AttrOr("value", ""), "what was typed is kept")
 	form.Set(inventory.FieldParams, machineFields)
 	got = keeper.post(paths.Catalogs("demo"), form)

@@ -9,22 +9,30 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"commander/internal/fault"
 )
 
 // BlockError says what is wrong with a block of a schema.
 type BlockError struct {
 	Block    int    // its number in the list, from 1
 	Property string // the one that is wrong; empty when the block as a whole is
-	Reason   string
+	// Message has the number of the block as its first argument.
+	Message fault.Message
 }
 
 func (e *BlockError) Error() string {
-	return fmt.Sprintf("read block %d of the parameter schema: %s", e.Block, e.Reason)
+	return fmt.Sprintf("read the parameter schema: %s %v", e.Message.Key, e.Message.Args)
+}
+
+// at is the same problem in the block with the number.
+func (e *BlockError) at(number int) *BlockError {
+	return &BlockError{number, e.Property, fault.Message{Key: e.Message.Key, Args: append([]any{number}, e.Message.Args...)}}
 }
 
 // wrong is what is wrong with one property of a block whose number is not known here.
-func wrong(property, format string, args ...any) *BlockError {
-	return &BlockError{Property: property, Reason: fmt.Sprintf(format, args...)}
+func wrong(property, key string, args ...any) *BlockError {
+	return &BlockError{Property: property, Message: fault.Message{Key: key, Args: args}}
 }
 
 // properties are those of a field, in the order in which they are written.
@@ -41,30 +49,30 @@ var properties = func() []string {
 func parseBlock(given map[string]json.RawMessage) (Block, *BlockError) {
 	if header, is := given["header"]; is {
 		if len(given) > 1 {
-			return Block{}, wrong("header", "a header has no other properties")
+			return Block{}, wrong("header", "schema.header_alone")
 		}
 		var text string
 		if err := json.Unmarshal(header, &text); err != nil || text == "" {
-			return Block{}, wrong("header", "a header is a text that is not empty")
+			return Block{}, wrong("header", "schema.header_empty")
 		}
 		return Block{Header: text}, nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !slices.Contains(properties, name) {
-			return Block{}, wrong(name, "the property %q is not known", name)
+			return Block{}, wrong(name, "schema.unknown", name)
 		}
 	}
 	body, err := json.Marshal(given)
 	if err != nil {
-		return Block{}, wrong("", "%v", err)
+		return Block{}, wrong("", "schema.unreadable", err.Error())
 	}
 	f := &Field{}
 	if err := json.Unmarshal(body, f); err != nil {
 		var mistyped *json.UnmarshalTypeError
 		if errors.As(err, &mistyped) {
-			return Block{}, wrong(mistyped.Field, "the property %q cannot be a %s", mistyped.Field, mistyped.Value)
+			return Block{}, wrong(mistyped.Field, "schema.mistyped", mistyped.Field, mistyped.Value)
 		}
-		return Block{}, wrong("", "%v", err)
+		return Block{}, wrong("", "schema.unreadable", err.Error())
 	}
 	if problem := f.prepare(); problem != nil {
 		return Block{}, problem
@@ -87,7 +95,7 @@ func (f *Field) prepare() *BlockError {
 	if f.Default != nil {
 		checked, problem := f.check(f.Default)
 		if problem != nil {
-			return wrong("default", "the default of the field %q breaks its own rules (%s)", f.Key, problem.Key)
+			return wrong("default", "schema.default", f.Key)
 		}
 		f.Default = checked
 	}
@@ -97,15 +105,15 @@ func (f *Field) prepare() *BlockError {
 func (f *Field) checkNames() *BlockError {
 	switch {
 	case !keyPattern.MatchString(f.Key):
-		return wrong("key", "the key %q must be a name that templates can use: letters, digits and _, not beginning with a digit", f.Key)
+		return wrong("key", "schema.key", f.Key)
 	case strings.HasPrefix(f.Key, "dc_"):
-		return wrong("key", "the key %q begins with dc_, which is for the variables of the product", f.Key)
+		return wrong("key", "schema.key_reserved", f.Key)
 	case strings.TrimSpace(f.Title) == "":
-		return wrong("title", "the field %q needs a title", f.Key)
+		return wrong("title", "schema.title", f.Key)
 	case strings.ContainsAny(f.Title, "\r\n"):
-		return wrong("title", "the title of the field %q must be one line", f.Key)
+		return wrong("title", "schema.title_line", f.Key)
 	case f.Span < 0 || f.Span > 4:
-		return wrong("span", "the span of the field %q must be from 1 to 4", f.Key)
+		return wrong("span", "schema.span", f.Key)
 	}
 	return nil
 }
@@ -115,17 +123,17 @@ func (f *Field) checkKind() *BlockError {
 	case f.Catalog != "":
 		return f.checkCatalog()
 	case f.Autoselect:
-		return wrong("autoselect", "the field %q picks records, but has no catalog", f.Key)
+		return wrong("autoselect", "schema.autoselect", f.Key)
 	case len(f.Select) > 0 && f.Type != "":
-		return wrong("type", "the field %q has a select and so no type", f.Key)
+		return wrong("type", "schema.excludes", f.Key, "select", "type")
 	case len(f.Select) > 0 && len(f.Enum) > 0:
-		return wrong("enum", "the field %q has a select and so no enum", f.Key)
+		return wrong("enum", "schema.excludes", f.Key, "select", "enum")
 	case len(f.Select) == 0 && !slices.Contains([]string{String, Number, Boolean}, f.Type):
-		return wrong("type", "the type of the field %q must be string, number or boolean", f.Key)
+		return wrong("type", "schema.type", f.Key)
 	case f.Format != "" && f.Type != String:
-		return wrong("format", "the field %q has a format, which only strings have", f.Key)
+		return wrong("format", "schema.only_strings", f.Key, "format")
 	case f.Format != "" && f.Format != Password && formats[f.Format] == nil:
-		return wrong("format", "the format %q of the field %q is not known", f.Format, f.Key)
+		return wrong("format", "schema.format", f.Key, f.Format)
 	}
 	return nil
 }
@@ -145,11 +153,11 @@ func (f *Field) checkCatalog() *BlockError {
 		{"default", f.Default != nil},
 	} {
 		if other.has {
-			return wrong(other.name, "the field %q has a catalog and so no %s", f.Key, other.name)
+			return wrong(other.name, "schema.excludes", f.Key, "catalog", other.name)
 		}
 	}
 	if !slugPattern.MatchString(f.Catalog) {
-		return wrong("catalog", "the catalog of the field %q must be the identifier of one, not %q", f.Key, f.Catalog)
+		return wrong("catalog", "schema.catalog", f.Key, f.Catalog)
 	}
 	return nil
 }
@@ -159,32 +167,34 @@ func (f *Field) checkBounds() *BlockError {
 	for _, limit := range []struct {
 		name      string
 		has, fits bool
-		holder    string
+		problem   string
 	}{
-		{"minLength", f.MinLength != nil, text, "strings"},
-		{"maxLength", f.MaxLength != nil, text, "strings"},
-		{"pattern", f.Pattern != "", text, "strings"},
-		{"min", f.Min != nil, number, "numbers"},
-		{"max", f.Max != nil, number, "numbers"},
+		{"minLength", f.MinLength != nil, text, "schema.only_strings"},
+		{"maxLength", f.MaxLength != nil, text, "schema.only_strings"},
+		{"pattern", f.Pattern != "", text, "schema.only_strings"},
+		{"min", f.Min != nil, number, "schema.only_numbers"},
+		{"max", f.Max != nil, number, "schema.only_numbers"},
 	} {
 		if limit.has && !limit.fits {
-			return wrong(limit.name, "the field %q has the property %q, which only %s have", f.Key, limit.name, limit.holder)
+			return wrong(limit.name, limit.problem, f.Key, limit.name)
 		}
 	}
 	switch {
 	case f.MinLength != nil && *f.MinLength < 0:
-		return wrong("minLength", "the minLength of the field %q is below 0", f.Key)
+		return wrong("minLength", "schema.negative", f.Key, "minLength")
+	case f.MaxLength != nil && *f.MaxLength < 0:
+		return wrong("maxLength", "schema.negative", f.Key, "maxLength")
 	case f.MinLength != nil && f.MaxLength != nil && *f.MinLength > *f.MaxLength:
-		return wrong("maxLength", "the maxLength of the field %q is below its minLength", f.Key)
+		return wrong("maxLength", "schema.crossed", f.Key, "maxLength", "minLength")
 	case f.Min != nil && f.Max != nil && *f.Min > *f.Max:
-		return wrong("max", "the max of the field %q is below its min", f.Key)
+		return wrong("max", "schema.crossed", f.Key, "max", "min")
 	}
 	if f.Pattern == "" {
 		return nil
 	}
 	var err error
 	if f.pattern, err = regexp.Compile(f.Pattern); err != nil {
-		return wrong("pattern", "the pattern of the field %q: %v", f.Key, err)
+		return wrong("pattern", "schema.pattern", f.Key, err.Error())
 	}
 	return nil
 }
@@ -197,13 +207,13 @@ func (f *Field) checkItems() *BlockError {
 	case f.MinItems == nil && f.MaxItems == nil:
 		return nil
 	case f.MinItems == nil:
-		return wrong("maxItems", "the field %q has maxItems without minItems: a list has both", f.Key)
+		return wrong("maxItems", "schema.both_items", f.Key)
 	case f.MaxItems == nil:
-		return wrong("minItems", "the field %q has minItems without maxItems: a list has both", f.Key)
+		return wrong("minItems", "schema.both_items", f.Key)
 	case *f.MinItems < 0:
-		return wrong("minItems", "the minItems of the field %q is below 0", f.Key)
+		return wrong("minItems", "schema.negative", f.Key, "minItems")
 	case *f.MaxItems < max(1, *f.MinItems) || *f.MaxItems > mostItems:
-		return wrong("maxItems", "the maxItems of the field %q must be from %d to %d", f.Key, max(1, *f.MinItems), mostItems)
+		return wrong("maxItems", "schema.max_items", f.Key, max(1, *f.MinItems), mostItems)
 	}
 	return nil
 }
@@ -214,15 +224,15 @@ func (f *Field) checkChoices() *BlockError {
 	rules.Enum = nil
 	for i, value := range f.Enum {
 		if _, problem := rules.checkOne(value); problem != nil {
-			return wrong("enum", "the enum of the field %q allows %s, which breaks the field's own rules (%s)", f.Key, Text(value), problem.Key)
+			return wrong("enum", "schema.enum", f.Key, Text(value))
 		}
 		if slices.ContainsFunc(f.Enum[:i], func(other any) bool { return same(other, value) }) {
-			return wrong("enum", "the enum of the field %q has %s twice", f.Key, Text(value))
+			return wrong("enum", "schema.enum_twice", f.Key, Text(value))
 		}
 	}
 	for i, choice := range f.Select {
 		if choice.Text == "" {
-			return wrong("select", "choice %d of the field %q has no text", i+1, f.Key)
+			return wrong("select", "schema.choice_text", f.Key, i+1)
 		}
 	}
 	return nil

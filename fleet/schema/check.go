@@ -260,7 +260,11 @@ var (
 	cuidPattern  = regexp.MustCompile(`^c[0-9a-z]{8,}$`)
 	cuid2Pattern = regexp.MustCompile(`^[a-z][0-9a-z]{1,31}$`)
 	ulidPattern  = regexp.MustCompile(`^[0-7][0-9A-HJKMNP-TV-Z]{25}$`)
-	emojiPattern = regexp.MustCompile(`^[\p{So}\p{Sk}\x{FE0F}\x{200D}]+$`)
+	// Pictures with their joiners, colours and selectors, keycaps, and the tags of flags.
+	emojiPattern = regexp.MustCompile(`^(?:[0-9#*]\x{FE0F}?\x{20E3}|` +
+		`[\x{A9}\x{AE}\x{203C}\x{2049}\x{2122}\x{2139}\x{2194}-\x{21AA}\x{231A}-\x{23FF}\x{24C2}\x{25AA}-\x{27BF}` +
+		`\x{2934}\x{2935}\x{2B05}-\x{2B55}\x{3030}\x{303D}\x{3297}\x{3299}\x{1F000}-\x{1FAFF}]` +
+		`[\x{FE0F}\x{200D}\x{20E3}\x{E0020}-\x{E007F}]*)+$`)
 )
 
 // formats are the named shapes of texts that a field may ask for.

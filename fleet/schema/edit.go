@@ -21,7 +21,7 @@ type Edit struct {
 // comment above a block goes where the block goes. A block of the text that no edit names is gone.
 // It fails with a TextError when the text cannot be read, or when the blocks make no schema.
 func EditYAML(text string, edits []Edit) (string, error) {
-	before, root, err := read(text)
+	before, root, _, err := read(text)
 	if err != nil {
 		return "", err
 	}

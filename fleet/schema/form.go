@@ -60,6 +60,9 @@ func (f *Field) oneFromText(text string) any {
 			return number
 		}
 	case Boolean:
+		if text == "" {
+			return nil
+		}
 		return text == "true" || text == "on"
 	}
 	return text

@@ -100,21 +100,21 @@ func TestListsInAForm(t *testing.T) {
 func TestPropertiesThatDoNotFitTogether(t *testing.T) {
 	t.Parallel()
 	cases := []struct{ block, says string }{
-		{`"type": "string", "minItems": 1`, "minItems without maxItems"},
-		{`"type": "string", "maxItems": 1`, "maxItems without minItems"},
-		{`"type": "string", "minItems": 3, "maxItems": 2`, "must be from 3"},
-		{`"type": "string", "minItems": 0, "maxItems": 0`, "must be from 1"},
-		{`"type": "string", "catalog": "hosts"`, "has a catalog and so no type"},
-		{`"catalog": "No Slug"`, "must be the identifier"},
-		{`"catalog": "hosts", "default": {"x-commander-record-id": "1"}`, "no default"},
-		{`"type": "string", "autoselect": true`, "has no catalog"},
-		{`"type": "number", "enum": ["x"]`, "breaks the field's own rules"},
-		{`"type": "string", "enum": ["x", "x"]`, "twice"},
-		{`"type": "number", "minLength": 1`, "which only strings have"},
-		{`"type": "string", "min": 1`, "which only numbers have"},
-		{`"type": "number", "min": 2, "max": 1`, "below its min"},
-		{`"type": "string", "minItems": 1, "maxItems": 2, "default": "x"`, "breaks its own rules"},
-		{`"type": "string", "enum": ["x"], "minItems": 1, "maxItems": 2, "default": ["y"]`, "breaks its own rules"},
+		{`"type": "string", "minItems": 1`, "schema.both_items "},
+		{`"type": "string", "maxItems": 1`, "schema.both_items "},
+		{`"type": "string", "minItems": 3, "maxItems": 2`, "schema.max_items [1 a 3 "},
+		{`"type": "string", "minItems": 0, "maxItems": 0`, "schema.max_items [1 a 1 "},
+		{`"type": "string", "catalog": "hosts"`, "schema.excludes [1 a catalog type]"},
+		{`"catalog": "No Slug"`, "schema.catalog "},
+		{`"catalog": "hosts", "default": {"x-commander-record-id": "1"}`, "schema.excludes [1 a catalog default]"},
+		{`"type": "string", "autoselect": true`, "schema.autoselect "},
+		{`"type": "number", "enum": ["x"]`, "schema.enum "},
+		{`"type": "string", "enum": ["x", "x"]`, "schema.enum_twice "},
+		{`"type": "number", "minLength": 1`, "schema.only_strings [1 a minLength]"},
+		{`"type": "string", "min": 1`, "schema.only_numbers [1 a min]"},
+		{`"type": "number", "min": 2, "max": 1`, "schema.crossed "},
+		{`"type": "string", "minItems": 1, "maxItems": 2, "default": "x"`, "schema.default "},
+		{`"type": "string", "enum": ["x"], "minItems": 1, "maxItems": 2, "default": ["y"]`, "schema.default "},
 	}
 	for _, c := range cases {
 		_, err := schema.Parse([]byte(`[{"key": "a", "title": "A", ` + c.block + `}]`))

@@ -98,13 +98,12 @@ func Parse(body []byte) (Schema, error) {
 		block, problem := parseBlock(given)
 		if f := block.Field; f != nil {
 			if seen[f.Key] {
-				problem = wrong("key", "the key %q is used twice", f.Key)
+				problem = wrong("key", "schema.key_twice", f.Key)
 			}
 			seen[f.Key] = true
 		}
 		if problem != nil {
-			problem.Block = i + 1
-			return nil, problem
+			return nil, problem.at(i + 1)
 		}
 		s = append(s, block)
 	}

@@ -85,16 +85,16 @@ func TestCheck(t *testing.T) {
 func TestSchemasThatMakeNoSenseAreRefused(t *testing.T) {
 	t.Parallel()
 	cases := []struct{ name, block, says string }{
-		{"unknown property", `{"key": "a", "type": "string", "title": "A", "wide": 1}`, `"wide" is not known`},
-		{"key that templates cannot use", `{"key": "a-b", "type": "string", "title": "A"}`, "must be a name"},
-		{"no title", `{"key": "a", "type": "string"}`, "needs a title"},
-		{"unknown type", `{"key": "a", "type": "list", "title": "A"}`, "must be string, number or boolean"},
-		{"span", `{"key": "a", "type": "string", "title": "A", "span": 5}`, "from 1 to 4"},
-		{"pattern", `{"key": "a", "type": "string", "title": "A", "pattern": "("}`, "pattern of the field"},
-		{"format", `{"key": "a", "type": "string", "title": "A", "format": "colour"}`, "not known"},
-		{"default against the rules", `{"key": "a", "type": "number", "title": "A", "min": 3, "default": 1}`, "breaks its own rules"},
-		{"header with more", `{"header": "H", "key": "a"}`, "no other properties"},
-		{"twice", `{"key": "a", "type": "string", "title": "A"}, {"key": "a", "type": "string", "title": "B"}`, "used twice"},
+		{"unknown property", `{"key": "a", "type": "string", "title": "A", "wide": 1}`, "schema.unknown [1 wide]"},
+		{"key that templates cannot use", `{"key": "a-b", "type": "string", "title": "A"}`, "schema.key [1 a-b]"},
+		{"no title", `{"key": "a", "type": "string"}`, "schema.title "},
+		{"unknown type", `{"key": "a", "type": "list", "title": "A"}`, "schema.type "},
+		{"span", `{"key": "a", "type": "string", "title": "A", "span": 5}`, "schema.span "},
+		{"pattern", `{"key": "a", "type": "string", "title": "A", "pattern": "("}`, "schema.pattern "},
+		{"format", `{"key": "a", "type": "string", "title": "A", "format": "colour"}`, "schema.format [1 a colour]"},
+		{"default against the rules", `{"key": "a", "type": "number", "title": "A", "min": 3, "default": 1}`, "schema.default "},
+		{"header with more", `{"header": "H", "key": "a"}`, "schema.header_alone "},
+		{"twice", `{"key": "a", "type": "string", "title": "A"}, {"key": "a", "type": "string", "title": "B"}`, "schema.key_twice [2 a]"},
 	}
 	for _, c := range cases {
 		_, err := schema.Parse([]byte("[" + c.block + "]"))

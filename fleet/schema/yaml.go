@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"commander/internal/fault"
 )
 
 // TextError says what is wrong with the text of a schema, and where.
@@ -19,18 +21,17 @@ type TextError struct {
 	Line     int    // from 1; 0 when unknown
 	Block    int    // from 1; 0 when the text is no list of blocks
 	Property string // empty when the block as a whole is wrong
-	Reason   string
+	// Message names the block, or the line when the text is no list of blocks.
+	Message fault.Message
 }
 
 func (e *TextError) Error() string {
-	place := ""
-	if e.Line > 0 {
-		place += fmt.Sprintf("line %d: ", e.Line)
-	}
-	if e.Block > 0 {
-		place += fmt.Sprintf("block %d: ", e.Block)
-	}
-	return place + e.Reason
+	return fmt.Sprintf("read the parameter schema, line %d: %s %v", e.Line, e.Message.Key, e.Message.Args)
+}
+
+// badText is a text that is no list of blocks.
+func badText(line int, key string, args ...any) *TextError {
+	return &TextError{Line: line, Message: fault.Message{Key: key, Args: args}}
 }
 
 // maxText bounds the text of a schema, in bytes.
@@ -39,15 +40,22 @@ const maxText = 1 << 20
 // ParseYAML reads a schema as its author wrote it. An empty text is a schema without blocks. It
 // fails with a TextError.
 func ParseYAML(text string) (Schema, error) {
-	s, _, err := read(text)
+	s, _, _, err := read(text)
 	return s, err
 }
 
+// JSON reads a schema from YAML and gives it as JSON as well, with the properties that its author
+// wrote. It fails with a TextError.
+func JSON(text string) (Schema, json.RawMessage, error) {
+	s, _, body, err := read(text)
+	return s, body, err
+}
+
 // read gives the list of blocks as it stands in the text as well; nil when the text is empty.
-func read(text string) (Schema, *yaml.Node, error) {
+func read(text string) (Schema, *yaml.Node, json.RawMessage, error) {
 	root, err := readList(text)
 	if err != nil || root == nil {
-		return nil, nil, err
+		return nil, nil, json.RawMessage("[]"), err
 	}
 	blocks := make([]json.RawMessage, len(root.Content))
 	for i, node := range root.Content {
@@ -56,36 +64,36 @@ func read(text string) (Schema, *yaml.Node, error) {
 		if err != nil {
 			at := textError(err)
 			at.Block = i + 1
-			return nil, root, at
+			return nil, root, nil, at
 		}
 		if properties == nil {
-			return nil, root, &TextError{Line: node.Line, Block: i + 1, Reason: "a block is a header or a field, not nothing"}
+			return nil, root, nil, placed(wrong("", "schema.nothing").at(i+1), node)
 		}
 		if blocks[i], err = json.Marshal(properties); err != nil {
-			return nil, root, &TextError{Line: node.Line, Block: i + 1, Reason: "keys must be texts, and numbers finite"}
+			return nil, root, nil, placed(wrong("", "schema.texts").at(i+1), node)
 		}
 	}
 	body, err := json.Marshal(blocks)
 	if err != nil {
-		return nil, root, &TextError{Reason: err.Error()}
+		return nil, root, nil, badText(0, "schema.yaml", 0, err.Error())
 	}
 	s, err := Parse(body)
 	var bad *BlockError
 	switch {
 	case errors.As(err, &bad):
-		return nil, root, placed(bad, root.Content[bad.Block-1])
+		return nil, root, nil, placed(bad, root.Content[bad.Block-1])
 	case err != nil:
-		return nil, root, &TextError{Reason: err.Error()}
+		return nil, root, nil, badText(0, "schema.yaml", 0, err.Error())
 	}
-	return s, root, nil
+	return s, root, body, nil
 }
 
 func readList(text string) (*yaml.Node, error) {
 	switch {
 	case len(text) > maxText:
-		return nil, &TextError{Reason: fmt.Sprintf("the text is longer than %d KiB", maxText>>10)}
+		return nil, badText(0, "schema.large", maxText>>10)
 	case !utf8.ValidString(text):
-		return nil, &TextError{Reason: "the text is not UTF-8"}
+		return nil, badText(0, "schema.encoding")
 	}
 	decoder := yaml.NewDecoder(strings.NewReader(text))
 	var document, more yaml.Node
@@ -99,10 +107,10 @@ func readList(text string) (*yaml.Node, error) {
 	}
 	root := document.Content[0]
 	if root.Kind != yaml.SequenceNode {
-		return nil, &TextError{Line: root.Line, Reason: "the parameters must be a list of headers and fields"}
+		return nil, badText(root.Line, "schema.list", root.Line)
 	}
 	if err := decoder.Decode(&more); err == nil {
-		return nil, &TextError{Line: more.Line, Reason: "the parameters are one document"}
+		return nil, badText(more.Line, "schema.documents", more.Line)
 	}
 	asWritten(root)
 	return root, nil
@@ -120,7 +128,7 @@ func asWritten(node *yaml.Node) {
 
 // placed finds the line of a property that is wrong.
 func placed(bad *BlockError, block *yaml.Node) *TextError {
-	at := &TextError{Line: block.Line, Block: bad.Block, Property: bad.Property, Reason: bad.Reason}
+	at := &TextError{block.Line, bad.Block, bad.Property, bad.Message}
 	for block.Kind == yaml.AliasNode {
 		block = block.Alias
 	}
@@ -135,7 +143,13 @@ func placed(bad *BlockError, block *yaml.Node) *TextError {
 var errorLine = regexp.MustCompile(`line (\d+): (.*)`)
 
 func textError(err error) *TextError {
-	text := strings.TrimPrefix(err.Error(), "yaml: ")
+	line, text := Place(err)
+	return badText(line, "schema.yaml", line, text)
+}
+
+// Place tells the line of an error of the YAML decoder, 0 when it names none, and what it says of it.
+func Place(err error) (line int, text string) {
+	text = strings.TrimPrefix(err.Error(), "yaml: ")
 	var several *yaml.TypeError
 	if errors.As(err, &several) && len(several.Errors) > 0 {
 		text = several.Errors[0]
@@ -143,9 +157,9 @@ func textError(err error) *TextError {
 	text = strings.ReplaceAll(text, "\n", " ")
 	if m := errorLine.FindStringSubmatch(text); m != nil {
 		line, _ := strconv.Atoi(m[1]) // the pattern has only digits here
-		return &TextError{Line: line, Reason: m[2]}
+		return line, m[2]
 	}
-	return &TextError{Reason: text}
+	return 0, text
 }
 
 // WriteYAML writes a schema that has no text yet.

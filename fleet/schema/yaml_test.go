@@ -191,19 +191,19 @@ func TestWhatIsWrongWithATextIsSaidAtItsLine(t *testing.T) {
 		property    string
 		says        string
 	}{
-		{"no list", "a: b", 1, 0, "", "list of headers and fields"},
+		{"no list", "a: b", 1, 0, "", "schema.list"},
 		{"tab", "- header: A\n-\tkey: a\n\ttype: string", 0, 0, "", ""},
 		{"duplicate key", "- header: A\n- key: a\n  key: b", 3, 2, "", "already defined"},
 		{"NUL", "- header: a\x00", 0, 0, "", "control characters"},
-		{"another encoding", "- header: \xff", 0, 0, "", "UTF-8"},
-		{"two documents", "- header: a\n---\n- header: b", 2, 0, "", "one document"},
-		{"nothing", "- header: A\n-", 2, 2, "", "not nothing"},
-		{"unknown property", "- header: A\n- key: a\n  title: A\n  type: string\n  wide: 2", 5, 2, "wide", "not known"},
-		{"of another type", "- key: a\n  title: A\n  type: string\n  span: wide", 4, 1, "span", "cannot be a string"},
-		{"one bound of a list", "- key: a\n  title: A\n  catalog: hosts\n  maxItems: 2", 4, 1, "maxItems", "a list has both"},
+		{"another encoding", "- header: \xff", 0, 0, "", "schema.encoding"},
+		{"two documents", "- header: a\n---\n- header: b", 2, 0, "", "schema.documents"},
+		{"nothing", "- header: A\n-", 2, 2, "", "schema.nothing"},
+		{"unknown property", "- header: A\n- key: a\n  title: A\n  type: string\n  wide: 2", 5, 2, "wide", "schema.unknown"},
+		{"of another type", "- key: a\n  title: A\n  type: string\n  span: wide", 4, 1, "span", "schema.mistyped"},
+		{"one bound of a list", "- key: a\n  title: A\n  catalog: hosts\n  maxItems: 2", 4, 1, "maxItems", "schema.both_items"},
 		{"anchors that explode", bomb + "]", 0, 2, "", "aliasing"},
-		{"infinite", "- key: a\n  default: .inf", 1, 1, "", "finite"},
-		{"twice", "- {key: a, type: string, title: A}\n- title: A\n  key: a\n  type: string", 3, 2, "key", "twice"},
+		{"infinite", "- key: a\n  default: .inf", 1, 1, "", "schema.texts"},
+		{"twice", "- {key: a, type: string, title: A}\n- title: A\n  key: a\n  type: string", 3, 2, "key", "schema.key_twice"},
 	}
 	for _, c := range cases {
 		_, err := schema.ParseYAML(c.text)
@@ -212,7 +212,7 @@ func TestWhatIsWrongWithATextIsSaidAtItsLine(t *testing.T) {
 			t.Errorf("%s: got %v", c.name, err)
 			continue
 		}
-		if c.line > 0 && at.Line != c.line || at.Block != c.block || at.Property != c.property || !strings.Contains(at.Reason, c.says) {
+		if c.line > 0 && at.Line != c.line || at.Block != c.block || at.Property != c.property || !strings.Contains(at.Error(), c.says) {
 			t.Errorf("%s: got %+v, want line %d block %d property %q with %q", c.name, at, c.line, c.block, c.property, c.says)
 		}
 	}

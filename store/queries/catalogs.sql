@@ -1,6 +1,6 @@
 -- name: InsertCatalog :one
-insert into catalogs (workspace_id, name, slug, exclusive, params, created_by)
-values ($1, $2, $3, $4, $5, $6) returning *;
+insert into catalogs (workspace_id, name, slug, exclusive, params, params_text, created_by)
+values ($1, $2, $3, $4, $5, $6, $7) returning *;
 
 -- name: Catalog :one
 select * from catalogs where id = $1;
@@ -24,7 +24,7 @@ where c.workspace_id = $1 and (@with_archived::boolean or c.archived_at is null)
 order by c.archived_at is not null, c.name, c.id;
 
 -- name: SetCatalog :one
-update catalogs set name = $2, params = $3, revision = revision + 1, changed_at = now()
+update catalogs set name = $2, params = $3, params_text = $4, revision = revision + 1, changed_at = now()
 where id = $1 returning *;
 
 -- name: ArchiveCatalog :one

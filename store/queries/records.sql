@@ -136,3 +136,22 @@ left join lateral (
     where o.record_id = r.id and o.cluster_id <> @cluster_id order by o.taken_at, c.id limit 1
 ) u on true
 where r.id = any(@ids::uuid[]);
+
+-- name: RecordChoices :many
+-- Records of a catalog that a form offers, with the first other cluster that uses each: those that
+-- are chosen already, whatever they are, then those that nobody uses.
+select r.id, r.label, r.schema_matches, (r.archived_at is not null)::boolean as archived, coalesce(u.name, '')::text as user_name,
+       count(*) over ()::bigint as total
+from records r
+left join lateral (
+    select c.name from record_uses o join clusters c on c.id = o.cluster_id
+    where o.record_id = r.id and o.cluster_id <> @cluster_id order by o.taken_at, c.id limit 1
+) u on true
+where r.catalog_id = @catalog_id and (r.archived_at is null or r.id = any(@chosen::uuid[]))
+order by not r.id = any(@chosen::uuid[]), u.name is not null, r.label, r.id
+limit @most::integer;
+
+-- name: CatalogsOfRecords :many
+-- The catalog of each record, in the workspace.
+select r.id, r.catalog_id from records r join catalogs c on c.id = r.catalog_id
+where r.id = any(@ids::uuid[]) and c.workspace_id = @workspace_id;

@@ -1,6 +1,7 @@
 package clusters
 
 import (
+	"strings"
 	"time"
 
 	"commander/views/i18n"
@@ -45,11 +46,13 @@ type Form struct {
 	Nonce      string // of this form, so that a second submit of it changes nothing
 	Revision   string // of the cluster the form was drawn from
 	Name       ui.Field
-	Blocks     []Block
-	Message    i18n.Message // summary of what stops the save
-	Conflict   *Conflict
-	Sections   []Section
-	CanSave    bool // false for people who may only look
+	// Registry are the controls of where the platform comes from; none when there is no choice.
+	Registry []ui.Field
+	Blocks   []Block
+	Message  i18n.Message // summary of what stops the save
+	Conflict *Conflict
+	Sections []Section
+	CanSave  bool // false for people who may only look
 	// Draft says that the cluster was never installed: the form can still be saved without installing.
 	Draft bool
 }
@@ -71,26 +74,49 @@ type Configuration struct {
 
 // Names of the form's fields.
 const (
-	FieldName      = "name"
-	FieldTemplate  = "template"
-	FieldVersion   = "version"
-	FieldNonce     = "nonce"
-	FieldRevision  = "revision"
-	FieldAction    = "action"
-	ActionInstall  = "install"  // make the cluster, or apply the change
-	ActionSave     = "save"     // keep it without a task
-	ActionOverride = "override" // save over somebody else's change
+	FieldName         = "name"
+	FieldRegistry     = "registry_id"
+	FieldRegistryMode = "registry_mode"
+	FieldTemplate     = "template"
+	FieldVersion      = "version"
+	FieldNonce        = "nonce"
+	FieldRevision     = "revision"
+	FieldAction       = "action"
+	ActionInstall     = "install"  // make the cluster, or apply the change
+	ActionSave        = "save"     // keep it without a task
+	ActionOverride    = "override" // save over somebody else's change
 )
 
-const valuePrefix = "values."
+// Prefixes of the names of controls that belong to a parameter.
+const (
+	valuePrefix   = "values."
+	catalogPrefix = "catalogs." // the catalog that a person points the parameter at
+	shownPrefix   = "shown."    // the catalog whose records the form shows
+	forgetPrefix  = "forget."   // gives up the secret that is saved
+)
 
 // ValueField is the form name of a template's parameter.
 func ValueField(key string) string { return valuePrefix + key }
 
+// CatalogField is the form name of the catalog that a parameter is pointed at.
+func CatalogField(key string) string { return catalogPrefix + key }
+
+// ShownField is the form name of the catalog whose records a parameter shows.
+func ShownField(key string) string { return shownPrefix + key }
+
+// ForgetField is the form name of giving up the secret of a parameter.
+func ForgetField(key string) string { return forgetPrefix + key }
+
 // ValueKey is the parameter of a form name, if the name is one of a parameter.
-func ValueKey(field string) (key string, ok bool) {
-	if len(field) <= len(valuePrefix) || field[:len(valuePrefix)] != valuePrefix {
-		return "", false
-	}
-	return field[len(valuePrefix):], true
+func ValueKey(field string) (key string, ok bool) { return keyOf(field, valuePrefix) }
+
+// CatalogKey is the parameter that a form name points at a catalog.
+func CatalogKey(field string) (key string, ok bool) { return keyOf(field, catalogPrefix) }
+
+// ForgetKey is the parameter whose secret a form name gives up.
+func ForgetKey(field string) (key string, ok bool) { return keyOf(field, forgetPrefix) }
+
+func keyOf(field, prefix string) (key string, ok bool) {
+	key, ok = strings.CutPrefix(field, prefix)
+	return key, ok && key != ""
 }

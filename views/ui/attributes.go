@@ -33,6 +33,27 @@ func Explained(f Field) templ.Attributes {
 	return attributes
 }
 
+// explainedGroup ties a group of controls to its hint and its problem.
+func explainedGroup(f Field) templ.Attributes {
+	ids := f.problemID()
+	if f.Hint != "" {
+		ids = f.hintID() + " " + ids
+	}
+	attributes := templ.Attributes{"aria-describedby": ids}
+	if f.Focus {
+		attributes["tabindex"], attributes["autofocus"] = "-1", true
+	}
+	return attributes
+}
+
+// toggle names the two lists of a choice: what all of the one becomes.
+func toggle(off bool) string {
+	if off {
+		return "off"
+	}
+	return "on"
+}
+
 // current marks the link to where the reader is.
 func current(here bool) templ.Attributes {
 	if !here {

@@ -12,13 +12,20 @@ const (
 	Checkbox Kind = "checkbox"
 	Select   Kind = "select"
 	Password Kind = "password"
-	Area     Kind = "area" // several lines
+	Area     Kind = "area"    // several lines
+	Several  Kind = "several" // some of a few choices
+	Dual     Kind = "dual"    // some of many choices, in two lists
 )
 
-// Option is a choice of a select.
+// Option is a choice of a select, or of a list of choices.
 type Option struct {
 	Value string
 	Text  string
+	Note  string // said behind the text, such as who has it
+	// Chosen is for choices of which several can be taken.
+	Chosen bool
+	// Refused choices are shown and cannot be taken.
+	Refused bool
 }
 
 // Field is a form control with all that is said around it. Title, Hint and Was are texts of the
@@ -34,17 +41,39 @@ type Field struct {
 	Span        int // columns of four; 0 means 1
 	Optional    bool
 	Locked      bool   // may not be changed any more; the value is still sent
+	Secret      bool   // several lines that nobody else should read
 	Stored      bool   // a password that is saved already: empty means "keep"
 	Changed     bool   // differs from what is saved
 	Was         string // what is saved, when it differs and may be shown
 	Problem     i18n.Message
 	Min, Max    string // bounds of a number as they are shown; either may be empty
 	Focus       bool   // the first field to be mended
+	// List says how many values there may be, Note what else there is to know of the choices.
+	List, Note i18n.Message
+	// Forget is the name of the control that gives up a stored password, Forgotten its value.
+	Forget    string
+	Forgotten bool
+	// Source is where the options come from, when a person can say so.
+	Source *Source
+}
+
+// Source lets a person point a field at another catalog.
+type Source struct {
+	Name    string // of the control in the form
+	Shown   string // of the control that tells where the options on the page come from
+	Value   string
+	Options []Option
+	// Refresh is the address that the form is sent to for the options of another catalog.
+	Refresh string
 }
 
 // ID is the id of the control; its hint and its problem have ids of their own.
 func (f Field) ID() string { return "f-" + f.Name }
 
+// BoxID is the id of the control with all that is said around it.
+func (f Field) BoxID() string { return f.ID() + "-box" }
+
+func (f Field) labelID() string   { return f.ID() + "-label" }
 func (f Field) hintID() string    { return f.ID() + "-hint" }
 func (f Field) problemID() string { return f.ID() + "-problem" }
 
@@ -59,6 +88,23 @@ func (f Field) bounds() i18n.Message {
 		return i18n.M("parameter.max", f.Max)
 	}
 	return i18n.Message{}
+}
+
+// group tells whether the control is several controls under one title.
+func (f Field) group() bool { return f.Kind == Several || f.Kind == Dual }
+
+// filterFrom is the number of choices that are easier to find by their text than by looking.
+const filterFrom = 8
+
+// side are the options that are chosen, or those that are not.
+func (f Field) side(chosen bool) []Option {
+	var out []Option
+	for _, o := range f.Options {
+		if o.Chosen == chosen {
+			out = append(out, o)
+		}
+	}
+	return out
 }
 
 // span keeps the width of a field between one column and the whole row.

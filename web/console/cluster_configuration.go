@@ -27,8 +27,9 @@ func (c *Console) Configuration(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	t := typed{name: view.Name, revision: view.Revision, values: typedFrom(d.schema, view.Wanted.Shown)}
-	form, _, err := c.changeForm(r, d, view, t, parameterProblems(view.Wanted.RenderErrors))
+	t := typed{name: view.Name, revision: view.Revision, parameters: parameters{values: typedFrom(d.schema, view.Wanted.Shown)}}
+	saved := func(fleet.Preview) map[string]fault.Message { return parameterProblems(view.Wanted.RenderErrors) }
+	form, _, err := c.changeForm(r, d, view, t, saved)
 	if err != nil {
 		return err
 	}
@@ -48,18 +49,24 @@ func (c *Console) draftOf(r *http.Request, view fleet.ClusterView, version uuid.
 }
 
 // changeForm is the form of an existing cluster as it was typed, with what it would make.
-func (c *Console) changeForm(r *http.Request, d draft, view fleet.ClusterView, t typed, problems map[string]fault.Message) (clusters.Form, fleet.Preview, error) {
+func (c *Console) changeForm(r *http.Request, d draft, view fleet.ClusterView, t typed, problems func(fleet.Preview) map[string]fault.Message) (clusters.Form, fleet.Preview, error) {
 	saved := view.Wanted.Shown
 	preview, err := c.Fleet.PreviewCluster(r.Context(), actor(r), view.WorkspaceID, d.version.ID, &view.ID, t.valuesFor(d.schema, saved))
 	if err != nil {
 		return clusters.Form{}, preview, err
 	}
+	source, err := c.parameterSource(r, d, &t, view.ID, saved, preview.Records, paths.ClusterPreview(view.ID.String()))
+	if err != nil {
+		return clusters.Form{}, preview, err
+	}
+	found := problems(preview)
+	registry, err := c.registryFieldsOf(r, view.Workspace, t.registryOf(fleet.RegistryChoice{ID: view.RegistryID, Mode: view.RegistryMode}), view.WasCreated, found)
 	return clusters.Form{
 		Slug: view.Workspace.Slug, ClusterID: view.ID.String(), TemplateID: d.template.ID.String(), Template: d.template.Name,
 		Version: d.version.Number, VersionID: d.version.ID.String(), Revision: strconv.Itoa(t.revision),
-		Name: nameField(r.Context(), t.name, problems), Blocks: blocks(d.schema, t.values, saved, problems),
+		Name: nameField(r.Context(), t.name, found), Registry: registry, Blocks: source.blocks(r.Context(), found),
 		Sections: sections(preview.Shown, preview.Errors), CanSave: canDo(view, actor(r)).Edit, Draft: !view.WasCreated,
-	}, preview, nil
+	}, preview, err
 }
 
 func (c *Console) configurationPage(w http.ResponseWriter, r *http.Request, status int, view fleet.ClusterView, form clusters.Form) error {
@@ -92,7 +99,7 @@ func (c *Console) SaveConfiguration(w http.ResponseWriter, r *http.Request) erro
 		revision = view.Revision
 	}
 	_, task, err := c.Fleet.ChangeCluster(r.Context(), actor(r), view.ID, fleet.ClusterChange{
-		Revision: revision, Name: t.name, TemplateVersionID: t.versionID, Values: t.valuesFor(d.schema, view.Wanted.Shown),
+		Revision: revision, Name: t.name, TemplateVersionID: t.versionID, Values: t.valuesFor(d.schema, view.Wanted.Shown), Registry: t.registry,
 		KeepErrors: t.action == clusters.ActionSave, Install: t.action == clusters.ActionInstall,
 	})
 	if refusal, is := refused(err); is {
@@ -114,7 +121,7 @@ func (c *Console) refuseChange(w http.ResponseWriter, r *http.Request, d draft, 
 	if err != nil {
 		return err
 	}
-	form, preview, err := c.changeForm(r, d, view, t, refusal.Fields)
+	form, preview, err := c.changeForm(r, d, view, t, told(refusal))
 	if err != nil {
 		return err
 	}
@@ -153,13 +160,12 @@ func (c *Console) PreviewConfiguration(w http.ResponseWriter, r *http.Request) e
 	if err != nil {
 		return err
 	}
-	form, preview, err := c.changeForm(r, d, view, t, nil)
+	form, _, err := c.changeForm(r, d, view, t, whileTyping)
 	if err != nil {
 		return err
 	}
-	form.Blocks = blocks(d.schema, t.values, view.Wanted.Shown, parameterProblems(preview.Errors))
 	if respond.WantsFragment(r) {
-		fragment := clusters.PreviewFragment(clusters.Preview{Sections: form.Sections, Fields: allFields(form)})
+		fragment := previewFragment(r, form)
 		return respond.HTML(w, r, http.StatusOK, fragment, fragment)
 	}
 	return c.configurationPage(w, r, http.StatusOK, view, form)

@@ -41,7 +41,7 @@ func (c *Console) NewCluster(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	t := typed{nonce: uuid.NewString(), values: typedFrom(d.schema, d.schema.Defaults())}
+	t := typed{nonce: uuid.NewString(), parameters: parameters{values: typedFrom(d.schema, d.schema.Defaults())}}
 	form, _, err := c.newForm(r, d, t, nil)
 	if err != nil {
 		return err
@@ -88,20 +88,29 @@ func (c *Console) draft(r *http.Request, workspace store.Workspace, version uuid
 	return d, err
 }
 
-// newForm is the form of a new cluster as it was typed, with what it would make. The problems are
-// those of a refused save; nil shows none.
-func (c *Console) newForm(r *http.Request, d draft, t typed, problems map[string]fault.Message) (clusters.Form, fleet.Preview, error) {
+// newForm is the form of a new cluster as it was typed, with what it would make. problems finds
+// those that are shown beside the controls; nil shows none.
+func (c *Console) newForm(r *http.Request, d draft, t typed, problems func(fleet.Preview) map[string]fault.Message) (clusters.Form, fleet.Preview, error) {
 	preview, err := c.Fleet.PreviewCluster(r.Context(), actor(r), d.workspace.ID, d.version.ID, nil, t.valuesFor(d.schema, nil))
 	if err != nil {
 		return clusters.Form{}, preview, err
 	}
+	source, err := c.parameterSource(r, d, &t, uuid.Nil, nil, preview.Records, paths.NewPreview(d.workspace.Slug))
+	if err != nil {
+		return clusters.Form{}, preview, err
+	}
+	var found map[string]fault.Message
+	if problems != nil {
+		found = problems(preview)
+	}
+	registry, err := c.registryFieldsOf(r, d.workspace, t.registryOf(fleet.RegistryChoice{}), false, found)
 	return clusters.Form{
 		Slug: d.workspace.Slug, TemplateID: d.template.ID.String(), Template: d.template.Name,
 		Version: d.version.Number, VersionID: d.version.ID.String(), Nonce: t.nonce,
-		Name: nameField(r.Context(), t.name, problems), Blocks: blocks(d.schema, t.values, nil, problems),
+		Name: nameField(r.Context(), t.name, found), Registry: registry, Blocks: source.blocks(r.Context(), found),
 		Sections: sections(preview.Shown, preview.Errors),
 		CanSave:  fleet.May(actor(r).Role(d.workspace.ID), fleet.ClustersEdit),
-	}, preview, nil
+	}, preview, err
 }
 
 func (c *Console) newPage(w http.ResponseWriter, r *http.Request, status int, workspace store.Workspace, form clusters.Form) error {
@@ -125,12 +134,14 @@ func (c *Console) CreateCluster(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	registry := t.registryOf(fleet.RegistryChoice{})
 	cluster, task, err := c.Fleet.CreateCluster(r.Context(), actor(r), fleet.NewCluster{
+		RegistryID: registry.ID, RegistryMode: registry.Mode,
 		WorkspaceID: workspace.ID, Name: t.name, TemplateVersionID: t.versionID, Values: t.valuesFor(d.schema, nil),
 		Nonce: t.formNonce(), Install: t.action != clusters.ActionSave, KeepErrors: t.action == clusters.ActionSave,
 	})
 	if refusal, is := refused(err); is {
-		form, preview, err := c.newForm(r, d, t, refusal.Fields)
+		form, preview, err := c.newForm(r, d, t, told(refusal))
 		if err != nil {
 			return err
 		}
@@ -160,13 +171,12 @@ func (c *Console) PreviewNew(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	form, preview, err := c.newForm(r, d, t, nil)
+	form, _, err := c.newForm(r, d, t, whileTyping)
 	if err != nil {
 		return err
 	}
-	form.Blocks = blocks(d.schema, t.values, nil, parameterProblems(preview.Errors))
 	return c.show(w, r, http.StatusOK, page{
 		title: i18n.M("new.title"), section: layout.SectionClusters, workspace: &workspace, content: clusters.NewBody(form),
-		fragment: clusters.PreviewFragment(clusters.Preview{Sections: form.Sections, Fields: allFields(form)}),
+		fragment: previewFragment(r, form),
 	})
 }

@@ -2,7 +2,9 @@ package console
 
 import (
 	"context"
+	"slices"
 	"strconv"
+	"strings"
 
 	"commander/fleet"
 	"commander/fleet/schema"
@@ -21,16 +23,29 @@ func nameField(ctx context.Context, name string, problems map[string]fault.Messa
 	}
 }
 
-// blocks are the controls of a template's parameters. saved is what the cluster has, nil for a
-// new one. The first control with a problem takes the focus unless the name has it.
-func blocks(parameters schema.Schema, values map[string]string, saved store.Values, problems map[string]fault.Message) []clusters.Block {
+// source is what the controls of parameters are made from.
+type source struct {
+	schema schema.Schema
+	values map[string]string // as typed
+	saved  store.Values      // what is saved already, nil for something new
+	forget map[string]bool   // secrets that a person gives up
+	// offers are what fields of the inventory can be filled with, catalogs those that they can be
+	// pointed at, and refresh is where the form goes for the records of another one.
+	offers   map[string]fleet.Choices
+	catalogs []store.Catalog
+	refresh  string
+}
+
+// blocks are the controls of a template's parameters. The first control with a problem takes the
+// focus unless the name has it.
+func (s source) blocks(ctx context.Context, problems map[string]fault.Message) []clusters.Block {
 	var out []clusters.Block
-	for _, b := range parameters {
+	for _, b := range s.schema {
 		switch {
 		case b.Field == nil:
 			out = append(out, clusters.Block{Header: b.Header})
 		case !b.Field.Hidden:
-			field := control(b.Field, values, saved)
+			field := s.control(ctx, b.Field)
 			field.Problem = i18n.Message(problems[fleet.ValueField(b.Field.Key)])
 			out = append(out, clusters.Block{Field: field})
 		}
@@ -39,35 +54,59 @@ func blocks(parameters schema.Schema, values map[string]string, saved store.Valu
 }
 
 // control is how one parameter is edited.
-func control(f *schema.Field, values map[string]string, saved store.Values) ui.Field {
-	old, had := saved[f.Key]
+func (s source) control(ctx context.Context, f *schema.Field) ui.Field {
+	old, had := s.saved[f.Key]
 	was := ""
 	if had {
 		was = f.Typed(old)
 	}
-	value := values[f.Key]
+	value := s.values[f.Key]
 	field := ui.Field{
 		Name: clusters.ValueField(f.Key), Title: f.Title, Hint: f.Description, Kind: kindOf(f), Value: value,
 		Span: f.Span, Optional: f.Optional, Options: optionsOf(f), Locked: f.Immutable && was != "",
-		Min: limit(f.Min), Max: limit(f.Max),
+		Min: limit(f.Min), Max: limit(f.Max), Secret: f.Secret(),
 	}
 	if f.Secret() {
 		field.Stored = had
 		field.Changed = had && value != ""
+		if had && f.Optional && !field.Locked {
+			field.Forget, field.Forgotten = clusters.ForgetField(f.Key), s.forget[f.Key]
+		}
 		return field
 	}
-	if f.Type == schema.Boolean {
+	if f.Default != nil {
+		field.Placeholder = f.Typed(f.Default)
+	}
+	if f.Catalog != "" {
+		s.offer(ctx, f, &field)
+	}
+	if field.Kind == ui.Select && f.Catalog == "" {
+		field.Placeholder = ""
+	}
+	if f.Type == schema.Boolean && field.Kind == ui.Checkbox {
 		value = strconv.FormatBool(value == "true")
 	}
-	if saved != nil && value != was {
-		field.Changed, field.Was = true, readable(f, old)
+	if f.List() {
+		field.Options = chosenFirst(field.Options, value)
+		field.List = itemsOf(f)
+	}
+	if s.saved != nil && value != was {
+		field.Changed, field.Was = true, readable(field.Options, f, old)
 	}
 	return field
 }
 
 func kindOf(f *schema.Field) ui.Kind {
+	choice := f.Catalog != "" || len(f.Select) > 0 || len(f.Enum) > 0
 	switch {
-	case len(f.Select) > 0 || len(f.Enum) > 0:
+	case f.List() && choice:
+		if f.Catalog != "" || len(f.Enum)+len(f.Select) > few {
+			return ui.Dual
+		}
+		return ui.Several
+	case f.List():
+		return ui.Area
+	case choice:
 		return ui.Select
 	case f.Secret():
 		return ui.Password
@@ -78,6 +117,9 @@ func kindOf(f *schema.Field) ui.Kind {
 	}
 	return ui.Text
 }
+
+// few is how many choices can be looked over at once.
+const few = 8
 
 // optionsOf are the choices of a parameter; those of a select are sent by their number.
 func optionsOf(f *schema.Field) []ui.Option {
@@ -91,13 +133,50 @@ func optionsOf(f *schema.Field) []ui.Option {
 	return options
 }
 
-// readable is a saved value in the words of the form.
-func readable(f *schema.Field, value any) string {
-	text := f.Typed(value)
-	if i, err := strconv.Atoi(text); err == nil && i >= 0 && i < len(f.Select) {
-		return f.Select[i].Text
+// chosenFirst marks the options that are chosen and puts them first, in the order they were chosen in.
+func chosenFirst(options []ui.Option, value string) []ui.Option {
+	place := map[string]int{}
+	for line := range strings.Lines(value) {
+		place[strings.TrimSpace(line)] = len(place)
 	}
-	return text
+	for i := range options {
+		_, options[i].Chosen = place[options[i].Value]
+	}
+	slices.SortStableFunc(options, func(a, b ui.Option) int {
+		switch {
+		case a.Chosen && b.Chosen:
+			return place[a.Value] - place[b.Value]
+		case a.Chosen:
+			return -1
+		case b.Chosen:
+			return 1
+		}
+		return 0
+	})
+	return options
+}
+
+func itemsOf(f *schema.Field) i18n.Message {
+	if *f.MinItems == *f.MaxItems {
+		return i18n.M("field.items_exactly", *f.MinItems)
+	}
+	return i18n.M("field.items", *f.MinItems, *f.MaxItems)
+}
+
+// readable is a saved value in the words of the form.
+func readable(options []ui.Option, f *schema.Field, value any) string {
+	var texts []string
+	for line := range strings.Lines(f.Typed(value)) {
+		line = strings.TrimSpace(line)
+		for _, o := range options {
+			if o.Value == line {
+				line = o.Text
+				break
+			}
+		}
+		texts = append(texts, line)
+	}
+	return strings.Join(texts, ", ")
 }
 
 func limit(n *float64) string {

@@ -2,12 +2,16 @@ package console
 
 import (
 	"errors"
+	"net/http"
+
+	"github.com/a-h/templ"
 
 	"commander/fleet"
 	"commander/internal/fault"
 	"commander/store"
 	"commander/views/clusters"
 	"commander/views/i18n"
+	"commander/views/ui"
 	"commander/web/respond"
 )
 
@@ -28,6 +32,23 @@ func parameterProblems(found store.RenderErrors) map[string]fault.Message {
 		}
 	}
 	return problems
+}
+
+// told are the problems of a save that was refused.
+func told(refusal *fault.Error) func(fleet.Preview) map[string]fault.Message {
+	return func(fleet.Preview) map[string]fault.Message { return refusal.Fields }
+}
+
+// whileTyping are the problems of a form that is being filled in.
+func whileTyping(p fleet.Preview) map[string]fault.Message { return parameterProblems(p.Errors) }
+
+// previewFragment answers a form that is being filled in: one field, when the page asks for it, or
+// what the form makes.
+func previewFragment(r *http.Request, form clusters.Form) templ.Component {
+	if field, is := asked(r, form); is {
+		return ui.Input(field)
+	}
+	return clusters.PreviewFragment(clusters.Preview{Sections: form.Sections, Fields: allFields(form)})
 }
 
 // summary is the sentence above a form that was refused.

@@ -2,10 +2,13 @@ package console
 
 import (
 	"net/http"
+	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/google/uuid"
 
+	"commander/fleet"
 	"commander/fleet/schema"
 	"commander/internal/fault"
 	"commander/store"
@@ -20,7 +23,36 @@ type typed struct {
 	nonce      string
 	revision   int
 	action     string
-	values     map[string]string // by parameter; a checkbox that is off is missing
+	parameters
+	registry *fleet.RegistryChoice // nil when the form does not ask
+}
+
+// parameters are what a form says of each: a checkbox that is off is missing, several values have a
+// line each.
+type parameters struct {
+	values   map[string]string
+	catalogs map[string]string // that a person points the parameter at
+	forget   map[string]bool   // the secret that is saved
+}
+
+func parametersIn(form url.Values) parameters {
+	p := parameters{map[string]string{}, map[string]string{}, map[string]bool{}}
+	for name, given := range form {
+		if key, is := clusters.ForgetKey(name); is {
+			p.forget[key] = true
+		}
+		if key, is := clusters.CatalogKey(name); is {
+			p.catalogs[key] = form.Get(name)
+		}
+		if key, is := clusters.ValueKey(name); is {
+			pointed, shown := form.Get(clusters.CatalogField(key)), form.Get(clusters.ShownField(key))
+			if pointed != "" && pointed != shown {
+				given = nil // the record of another catalog than the one that is wanted now
+			}
+			p.values[key] = strings.TrimRight(strings.ReplaceAll(strings.Join(given, "\n"), "\r\n", "\n"), "\n")
+		}
+	}
+	return p
 }
 
 func typedIn(r *http.Request) (typed, error) {
@@ -30,7 +62,7 @@ func typedIn(r *http.Request) (typed, error) {
 	form := r.PostForm
 	t := typed{
 		name: form.Get(clusters.FieldName), templateID: form.Get(clusters.FieldTemplate),
-		nonce: form.Get(clusters.FieldNonce), action: form.Get(clusters.FieldAction), values: map[string]string{},
+		nonce: form.Get(clusters.FieldNonce), action: form.Get(clusters.FieldAction), parameters: parametersIn(form),
 	}
 	var err error
 	if t.versionID, err = uuid.Parse(form.Get(clusters.FieldVersion)); err != nil {
@@ -41,9 +73,14 @@ func typedIn(r *http.Request) (typed, error) {
 			return t, fault.Wrap(fault.Invalid, err, "fault.form")
 		}
 	}
-	for name := range form {
-		if key, is := clusters.ValueKey(name); is {
-			t.values[key] = form.Get(name)
+	if form.Has(clusters.FieldRegistry) {
+		t.registry = &fleet.RegistryChoice{Mode: form.Get(clusters.FieldRegistryMode)}
+		if text := form.Get(clusters.FieldRegistry); text != "" {
+			id, err := uuid.Parse(text)
+			if err != nil {
+				return t, fault.Wrap(fault.Invalid, err, "fault.form")
+			}
+			t.registry.ID = &id
 		}
 	}
 	return t, nil
@@ -60,7 +97,7 @@ func (t typed) formNonce() *uuid.UUID {
 
 // valuesFor turns what was typed into values. saved is what the cluster has, with masks for its
 // secrets: a secret left empty is kept, and so is what the form does not show.
-func (t typed) valuesFor(parameters schema.Schema, saved store.Values) store.Values {
+func (t parameters) valuesFor(parameters schema.Schema, saved store.Values) store.Values {
 	hidden := map[string]bool{}
 	for _, f := range parameters.Fields() {
 		hidden[f.Key] = f.Hidden
@@ -73,7 +110,7 @@ func (t typed) valuesFor(parameters schema.Schema, saved store.Values) store.Val
 		old, has := saved[f.Key]
 		switch {
 		case !has:
-		case f.Hidden, f.Secret() && t.values[f.Key] == "":
+		case f.Hidden, f.Secret() && t.values[f.Key] == "" && !t.forget[f.Key]:
 			values[f.Key] = old
 		}
 	}

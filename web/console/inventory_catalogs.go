@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
-	"sigs.k8s.io/yaml"
 
 	"commander/fleet"
 	"commander/internal/fault"
@@ -82,15 +81,6 @@ func revisionIn(r *http.Request) (int, error) {
 		return 0, fault.Wrap(fault.Invalid, err, "fault.form")
 	}
 	return revision, nil
-}
-
-// fields reads what was typed as YAML.
-func (t catalogTyped) fields() (json.RawMessage, error) {
-	body, err := yaml.YAMLToJSONStrict([]byte(t.params))
-	if err != nil {
-		return nil, fault.Fields(map[string]fault.Message{fleet.ParamsField: {Key: "inventory.schema", Args: []any{err.Error()}}})
-	}
-	return body, nil
 }
 
 const firstFields = "- key: name\n  title: Name\n  type: string\n  unique: true\n"
@@ -172,11 +162,9 @@ func (c *Console) CreateCatalog(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (c *Console) createCatalog(r *http.Request, workspaceID uuid.UUID, t catalogTyped) (store.Catalog, error) {
-	params, err := t.fields()
-	if err != nil {
-		return store.Catalog{}, err
-	}
-	return c.Fleet.CreateCatalog(r.Context(), actor(r), workspaceID, fleet.NewCatalog{Name: t.name, Slug: t.slug, Exclusive: t.exclusive, Params: params})
+	return c.Fleet.CreateCatalog(r.Context(), actor(r), workspaceID, fleet.NewCatalog{
+		Name: t.name, Slug: t.slug, Exclusive: t.exclusive, Params: json.RawMessage(t.params),
+	})
 }
 
 // catalog is the one in a request's address, in the workspace of the same address.
@@ -202,11 +190,8 @@ func (c *Console) CatalogSettings(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	params, err := yaml.JSONToYAML(found.Params)
-	if err != nil {
-		return err
-	}
-	return c.catalogForm(w, r, http.StatusOK, workspace, &found, catalogTyped{name: found.Name, params: string(params), revision: found.Revision}, nil)
+	t := catalogTyped{name: found.Name, params: fleet.CatalogText(found), revision: found.Revision}
+	return c.catalogForm(w, r, http.StatusOK, workspace, &found, t, nil)
 }
 
 // SaveCatalog gives a catalog another name or other fields.
@@ -219,10 +204,7 @@ func (c *Console) SaveCatalog(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	params, err := t.fields()
-	if err == nil {
-		_, err = c.Fleet.ChangeCatalog(r.Context(), actor(r), found.ID, t.revision, t.name, params)
-	}
+	_, err = c.Fleet.ChangeCatalog(r.Context(), actor(r), found.ID, t.revision, t.name, json.RawMessage(t.params))
 	if refusal, is := refused(err); is {
 		return c.catalogForm(w, r, respond.Status(refusal), workspace, &found, t, refusal)
 	}

@@ -11,7 +11,6 @@ import (
 	"commander/fleet/schema"
 	"commander/internal/fault"
 	"commander/store"
-	"commander/views/clusters"
 	"commander/views/i18n"
 	"commander/views/inventory"
 	"commander/views/paths"
@@ -95,7 +94,7 @@ func (c *Console) NewRecord(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return c.recordPage(w, r, http.StatusOK, d, typed{values: typedFrom(d.view.Schema, d.view.Schema.Defaults())}, nil)
+	return c.recordPage(w, r, http.StatusOK, d, typed{parameters: parameters{values: typedFrom(d.view.Schema, d.view.Schema.Defaults())}}, nil)
 }
 
 // newRecord is the draft of a record of the catalog in a request's address.
@@ -131,7 +130,7 @@ func (c *Console) recordPage(w http.ResponseWriter, r *http.Request, status int,
 	if form.ID != "" {
 		saved = d.view.Shown
 	}
-	form.Blocks = blocks(d.view.Schema, t.values, saved, problems)
+	form.Blocks = source{schema: d.view.Schema, values: t.values, saved: saved, forget: t.forget}.blocks(r.Context(), problems)
 	focused := false
 	for i := range form.Blocks {
 		f := &form.Blocks[i].Field
@@ -145,12 +144,7 @@ func recordTypedIn(r *http.Request) (typed, error) {
 	if err := parseForm(r); err != nil {
 		return typed{}, err
 	}
-	t := typed{values: map[string]string{}}
-	for name := range r.PostForm {
-		if key, is := clusters.ValueKey(name); is {
-			t.values[key] = r.PostForm.Get(name)
-		}
-	}
+	t := typed{parameters: parametersIn(r.PostForm)}
 	var err error
 	t.revision, err = revisionIn(r)
 	return t, err
@@ -199,7 +193,7 @@ func (c *Console) Record(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	t := typed{revision: d.view.Revision, values: typedFrom(d.view.Schema, d.view.Shown)}
+	t := typed{revision: d.view.Revision, parameters: parameters{values: typedFrom(d.view.Schema, d.view.Shown)}}
 	return c.recordPage(w, r, http.StatusOK, d, t, nil)
 }
 
