@@ -119,8 +119,9 @@ const FileField = "file"
 
 // ImportTemplate makes a template from a file. Its versions keep their numbers; without any they
 // are numbered from 1. name replaces the one in the file unless it is empty. It fails with Invalid
-// when the file is no template, when a version cannot be used, and when the name is taken.
-func (f *Fleet) ImportTemplate(ctx context.Context, actor Actor, workspaceID uuid.UUID, file []byte, name string) (store.ClusterTemplate, error) {
+// when the file is no template, when a version cannot be used, and when the name is taken. nonce is
+// that of the form, so that a double submit makes one template; nil for the API.
+func (f *Fleet) ImportTemplate(ctx context.Context, actor Actor, workspaceID uuid.UUID, file []byte, name string, nonce *uuid.UUID) (store.ClusterTemplate, error) {
 	if err := Allowed(actor, TemplatesEdit, workspaceID); err != nil {
 		return store.ClusterTemplate{}, err
 	}
@@ -140,7 +141,7 @@ func (f *Fleet) ImportTemplate(ctx context.Context, actor Actor, workspaceID uui
 	if err := sound(name, in.Comment, nil); err != nil {
 		return store.ClusterTemplate{}, err
 	}
-	wanted := NewTemplate{WorkspaceID: workspaceID, Name: name, Comment: in.Comment}
+	wanted := NewTemplate{WorkspaceID: workspaceID, Name: name, Comment: in.Comment, Nonce: nonce}
 	return f.insertTemplate(ctx, actor, wanted, change{Action: "template.import"}, func(tx *store.Tx, template store.ClusterTemplate) error {
 		for i, v := range in.Versions {
 			body := bodies[i]
@@ -192,8 +193,8 @@ func readTemplateFile(file []byte) (templateFile, error) {
 	return in, in.number()
 }
 
-// maxVersionNumber leaves room for as many versions after it.
-const maxVersionNumber = 1 << 30
+// MaxVersionNumber leaves room for as many versions after it.
+const MaxVersionNumber = 1 << 30
 
 // number gives numbers to versions that all have none, and refuses what would confuse them.
 func (in *templateFile) number() error {
@@ -204,7 +205,7 @@ func (in *templateFile) number() error {
 		if !numbered {
 			v.Number = i + 1
 		}
-		if v.Number < 1 || v.Number > maxVersionNumber || seen[v.Number] {
+		if v.Number < 1 || v.Number > MaxVersionNumber || seen[v.Number] {
 			return badFile("template.file.number", v.Number)
 		}
 		seen[v.Number] = true

@@ -24,7 +24,7 @@ func TestATemplateTravelsAsAFile(t *testing.T) {
 		require.NoError(t, err)
 		revision = after.CurrentRevision
 	}
-	require.NoError(t, b.ChangeTemplateVersion(t.Context(), b.Admin, template.ID, 2, fleet.VersionChange{Comment: "bad", Available: false}))
+	require.NoError(t, b.ChangeTemplateVersion(t.Context(), b.Admin, template.ID, 2, fleet.VersionChange{Comment: new("bad"), Available: new(false)}))
 	require.NoError(t, b.UseTemplateVersion(t.Context(), b.Admin, template.ID, 3))
 
 	name, file, err := b.ExportTemplate(t.Context(), b.Viewer, template.ID, 0)
@@ -32,7 +32,7 @@ func TestATemplateTravelsAsAFile(t *testing.T) {
 	require.Equal(t, "team", name)
 	elsewhere, err := b.EnsureWorkspace(t.Context(), "elsewhere", "")
 	require.NoError(t, err)
-	arrived, err := b.ImportTemplate(t.Context(), b.Admin, elsewhere.ID, file, "")
+	arrived, err := b.ImportTemplate(t.Context(), b.Admin, elsewhere.ID, file, "", nil)
 	require.NoError(t, err)
 	require.Equal(t, []any{"team", "of: ours"}, []any{arrived.Name, arrived.Comment})
 	want, got := versionsOf(t, b, template.ID), versionsOf(t, b, arrived.ID)
@@ -50,7 +50,7 @@ func TestATemplateTravelsAsAFile(t *testing.T) {
 	// One version alone keeps its number, and the next one follows it.
 	_, one, err := b.ExportTemplate(t.Context(), b.Admin, template.ID, 4)
 	require.NoError(t, err)
-	alone, err := b.ImportTemplate(t.Context(), b.Admin, elsewhere.ID, one, "alone")
+	alone, err := b.ImportTemplate(t.Context(), b.Admin, elsewhere.ID, one, "alone", nil)
 	require.NoError(t, err)
 	body.InitConfiguration = "next: 1"
 	_, err = b.ChangeTemplate(t.Context(), b.Admin, alone.ID, fleet.TemplateChange{Revision: alone.CurrentRevision, Name: "alone", Body: &body})
@@ -77,7 +77,7 @@ func TestAnyTextSurvivesAFile(t *testing.T) {
 	require.NoError(t, err)
 	_, file, err := b.ExportTemplate(t.Context(), b.Admin, template.ID, 0)
 	require.NoError(t, err)
-	arrived, err := b.ImportTemplate(t.Context(), b.Admin, b.Workspace.ID, file, "odd too")
+	arrived, err := b.ImportTemplate(t.Context(), b.Admin, b.Workspace.ID, file, "odd too", nil)
 	require.NoError(t, err)
 	require.Equal(t, versionsOf(t, b, template.ID)[0].ResourceGroups, versionsOf(t, b, arrived.ID)[0].ResourceGroups)
 }
@@ -92,7 +92,7 @@ func TestFilesWrittenByHand(t *testing.T) {
       - {key: a, type: string, title: A, default: x}
     clusterConfiguration: {kind: ClusterConfiguration}
   - parameters: ""
-`), "")
+`), "", nil)
 	require.NoError(t, err)
 	versions := versionsOf(t, b, made.ID)
 	require.Equal(t, []int{2, 1}, []int{versions[0].Number, versions[1].Number}, "without numbers they count from 1")
@@ -114,10 +114,10 @@ func TestFilesWrittenByHand(t *testing.T) {
 		{"exploding", head + "a: &a [x,x]\nb: &b [*a,*a]\nversions: *b", "template.file.yaml"},
 	}
 	for _, c := range cases {
-		_, err := b.ImportTemplate(t.Context(), b.Admin, b.Workspace.ID, []byte(c.file), "new")
+		_, err := b.ImportTemplate(t.Context(), b.Admin, b.Workspace.ID, []byte(c.file), "new", nil)
 		require.Equal(t, c.key, fieldsOf(t, err)[fleet.FileField].Key, "%s: %v", c.name, err)
 	}
-	_, err = b.ImportTemplate(t.Context(), b.Admin, b.Workspace.ID, []byte(head+"versions: [{parameters: ''}]"), "")
+	_, err = b.ImportTemplate(t.Context(), b.Admin, b.Workspace.ID, []byte(head+"versions: [{parameters: ''}]"), "", nil)
 	require.Equal(t, "template.name.taken", fieldsOf(t, err)[fleet.Name].Key)
 }
 

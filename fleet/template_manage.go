@@ -18,18 +18,29 @@ func badComment(text string) bool {
 	return utf8.RuneCountInString(text) > longestComment || !utf8.ValidString(text) || strings.ContainsRune(text, 0)
 }
 
-// VersionChange is what may be said of a version after it was saved.
+// VersionChange is what may be said of a version after it was saved; nil keeps what is said.
 type VersionChange struct {
-	Comment string
+	Comment *string
 	// Available lets new clusters be made from the version and others be switched to it. Clusters
 	// that have it keep working without.
-	Available bool
+	Available *bool
+}
+
+// over completes a change with what is said of a version already.
+func (c VersionChange) over(v store.ClusterTemplateVersion) (comment string, available bool) {
+	comment, available = v.Comment, v.Available
+	if c.Comment != nil {
+		comment = strings.TrimSpace(*c.Comment)
+	}
+	if c.Available != nil {
+		available = *c.Available
+	}
+	return comment, available
 }
 
 // ChangeTemplateVersion says something else of a version.
 func (f *Fleet) ChangeTemplateVersion(ctx context.Context, actor Actor, id uuid.UUID, number int, wanted VersionChange) error {
-	wanted.Comment = strings.TrimSpace(wanted.Comment)
-	if badComment(wanted.Comment) {
+	if wanted.Comment != nil && badComment(strings.TrimSpace(*wanted.Comment)) {
 		return fault.New(fault.Invalid, "template.comment", longestComment)
 	}
 	return f.changeTemplate(ctx, actor, id, func(tx *store.Tx, template store.ClusterTemplate, workspace store.Workspace) error {
@@ -37,10 +48,11 @@ func (f *Fleet) ChangeTemplateVersion(ctx context.Context, actor Actor, id uuid.
 		if err != nil {
 			return err
 		}
-		if version.Comment == wanted.Comment && version.Available == wanted.Available {
+		comment, available := wanted.over(version)
+		if version.Comment == comment && version.Available == available {
 			return nil
 		}
-		if err := tx.SetTemplateVersion(ctx, store.SetTemplateVersionParams{ID: version.ID, Comment: wanted.Comment, Available: wanted.Available}); err != nil {
+		if err := tx.SetTemplateVersion(ctx, store.SetTemplateVersionParams{ID: version.ID, Comment: comment, Available: available}); err != nil {
 			return err
 		}
 		if err := tx.TouchTemplate(ctx, id); err != nil {
@@ -49,7 +61,7 @@ func (f *Fleet) ChangeTemplateVersion(ctx context.Context, actor Actor, id uuid.
 		return f.audit(ctx, tx, actor, change{
 			Action: "template.version.change", ObjectType: "ClusterTemplate", ObjectID: template.ID, Workspace: workspace,
 			Changes: map[string]any{
-				"version": number, "comment": []any{version.Comment, wanted.Comment}, "available": []any{version.Available, wanted.Available},
+				"version": number, "comment": []any{version.Comment, comment}, "available": []any{version.Available, available},
 			},
 		})
 	})
@@ -139,15 +151,15 @@ func (f *Fleet) RestoreTemplate(ctx context.Context, actor Actor, id uuid.UUID) 
 
 // CloneTemplate makes a template of its own from one version of another, 0 meaning the current one.
 func (f *Fleet) CloneTemplate(ctx context.Context, actor Actor, id uuid.UUID, number int, name string) (store.ClusterTemplate, error) {
-	template, version, err := f.templateVersion(ctx, actor, id, number)
+	template, version, err := f.NumberedVersion(ctx, actor, id, number)
 	if err != nil {
 		return store.ClusterTemplate{}, err
 	}
 	return f.CreateTemplate(ctx, actor, NewTemplate{WorkspaceID: template.WorkspaceID, Name: name, Comment: template.Comment, Body: BodyOf(version)})
 }
 
-// templateVersion reads one version of a template by its number, 0 meaning the current one.
-func (f *Fleet) templateVersion(ctx context.Context, actor Actor, id uuid.UUID, number int) (store.ClusterTemplate, store.ClusterTemplateVersion, error) {
+// NumberedVersion reads one version of a template by its number, 0 meaning the current one.
+func (f *Fleet) NumberedVersion(ctx context.Context, actor Actor, id uuid.UUID, number int) (store.ClusterTemplate, store.ClusterTemplateVersion, error) {
 	template, err := f.Store.Template(ctx, id)
 	if err != nil {
 		return template, store.ClusterTemplateVersion{}, store.AsFault(err)

@@ -161,7 +161,7 @@ func TestAnUnavailableVersionIsForNoNewCluster(t *testing.T) {
 	}
 	cluster, err := make("before")
 	require.NoError(t, err)
-	require.NoError(t, b.ChangeTemplateVersion(t.Context(), b.Admin, template.ID, 1, fleet.VersionChange{Comment: "broken", Available: false}))
+	require.NoError(t, b.ChangeTemplateVersion(t.Context(), b.Admin, template.ID, 1, fleet.VersionChange{Comment: new("broken"), Available: new(false)}))
 	require.Equal(t, "broken", versionsOf(t, b, template.ID)[0].Comment)
 	_, err = make("after")
 	require.Equal(t, "template.version.unavailable", fieldsOf(t, err)[fleet.VersionField].Key)
@@ -178,7 +178,7 @@ func TestAnUnavailableVersionIsForNoNewCluster(t *testing.T) {
 	_, err = b.ChangeTemplate(t.Context(), b.Admin, template.ID, fleet.TemplateChange{Revision: template.CurrentRevision, Name: "team", Body: &body})
 	require.NoError(t, err)
 	require.True(t, fault.Is(b.UseTemplateVersion(t.Context(), b.Admin, template.ID, 1), fault.Conflict), "nor the current one")
-	require.NoError(t, b.ChangeTemplateVersion(t.Context(), b.Admin, template.ID, 1, fleet.VersionChange{Available: true}))
+	require.NoError(t, b.ChangeTemplateVersion(t.Context(), b.Admin, template.ID, 1, fleet.VersionChange{Available: new(true)}))
 	require.NoError(t, b.UseTemplateVersion(t.Context(), b.Admin, template.ID, 1))
 	_, err = make("again")
 	require.NoError(t, err)

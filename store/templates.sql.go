@@ -8,6 +8,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -40,38 +41,24 @@ func (q *Queries) ArchiveTemplate(ctx context.Context, id uuid.UUID) (ClusterTem
 	return i, err
 }
 
-const clustersPerVersion = `-- name: ClustersPerVersion :many
-select v.id, count(c.id) as clusters
+const countTemplateVersions = `-- name: CountTemplateVersions :one
+select count(distinct v.id) as versions, count(c.id) as clusters
 from cluster_template_versions v
 left join clusters c on c.template_version_id = v.id and c.archived_at is null
 where v.template_id = $1
-group by v.id
 `
 
-type ClustersPerVersionRow struct {
-	ID       uuid.UUID
+type CountTemplateVersionsRow struct {
+	Versions int64
 	Clusters int64
 }
 
-// How many clusters that are still managed each version of a template has.
-func (q *Queries) ClustersPerVersion(ctx context.Context, templateID uuid.UUID) ([]ClustersPerVersionRow, error) {
-	rows, err := q.db.Query(ctx, clustersPerVersion, templateID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []ClustersPerVersionRow{}
-	for rows.Next() {
-		var i ClustersPerVersionRow
-		if err := rows.Scan(&i.ID, &i.Clusters); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
+// How many versions a template has, and how many clusters that are still managed.
+func (q *Queries) CountTemplateVersions(ctx context.Context, templateID uuid.UUID) (CountTemplateVersionsRow, error) {
+	row := q.db.QueryRow(ctx, countTemplateVersions, templateID)
+	var i CountTemplateVersionsRow
+	err := row.Scan(&i.Versions, &i.Clusters)
+	return i, err
 }
 
 const importTemplateVersion = `-- name: ImportTemplateVersion :one
@@ -510,6 +497,40 @@ func (q *Queries) TemplateClusterLines(ctx context.Context, arg TemplateClusterL
 	return items, nil
 }
 
+const templateCounts = `-- name: TemplateCounts :one
+select count(*) filter (where t.archived_at is null) as active,
+       count(*) filter (where t.archived_at is not null) as archived,
+       count(*) filter (where t.archived_at is null and fits) as active_found,
+       count(*) filter (where t.archived_at is not null and fits) as archived_found
+from (select archived_at, $1::text = '' or strpos(lower(name), lower($1::text)) > 0 or strpos(lower(comment), lower($1::text)) > 0 as fits
+      from cluster_templates where workspace_id = $2) t
+`
+
+type TemplateCountsParams struct {
+	Search      string
+	WorkspaceID uuid.UUID
+}
+
+type TemplateCountsRow struct {
+	Active        int64
+	Archived      int64
+	ActiveFound   int64
+	ArchivedFound int64
+}
+
+// How many templates there are in and outside of the archive, and how many of each fit a text.
+func (q *Queries) TemplateCounts(ctx context.Context, arg TemplateCountsParams) (TemplateCountsRow, error) {
+	row := q.db.QueryRow(ctx, templateCounts, arg.Search, arg.WorkspaceID)
+	var i TemplateCountsRow
+	err := row.Scan(
+		&i.Active,
+		&i.Archived,
+		&i.ActiveFound,
+		&i.ArchivedFound,
+	)
+	return i, err
+}
+
 const templateForUpdate = `-- name: TemplateForUpdate :one
 select id, workspace_id, name, comment, preset, immutable, current_version_id, current_revision, created_at, changed_at, archived_at, archive_number, form_nonce from cluster_templates where id = $1 for update
 `
@@ -533,6 +554,92 @@ func (q *Queries) TemplateForUpdate(ctx context.Context, id uuid.UUID) (ClusterT
 		&i.FormNonce,
 	)
 	return i, err
+}
+
+const templateLines = `-- name: TemplateLines :many
+select t.id, t.workspace_id, t.name, t.comment, t.preset, t.immutable, t.current_version_id, t.current_revision, t.created_at, t.changed_at, t.archived_at, t.archive_number, t.form_nonce, v.number as current_number, v.available as current_available,
+       (select count(*) from cluster_template_versions o where o.template_id = t.id)::bigint as versions,
+       (select count(*) from clusters c join cluster_template_versions cv on cv.id = c.template_version_id
+        where cv.template_id = t.id and c.archived_at is null)::bigint as clusters
+from cluster_templates t
+left join cluster_template_versions v on v.id = t.current_version_id
+where t.workspace_id = $1 and (t.archived_at is not null) = $2::boolean
+  and ($3::text = '' or strpos(lower(t.name), lower($3::text)) > 0 or strpos(lower(t.comment), lower($3::text)) > 0)
+order by
+    case when $4::text = '-name' then lower(t.name) end desc,
+    case when $4::text = 'version' then v.number end,
+    case when $4::text = '-version' then v.number end desc nulls last,
+    case when $4::text = 'clusters' then (select count(*) from clusters c join cluster_template_versions cv on cv.id = c.template_version_id
+        where cv.template_id = t.id and c.archived_at is null) end,
+    case when $4::text = '-clusters' then (select count(*) from clusters c join cluster_template_versions cv on cv.id = c.template_version_id
+        where cv.template_id = t.id and c.archived_at is null) end desc,
+    case when $4::text = 'changed' then t.changed_at end,
+    case when $4::text = '-changed' then t.changed_at end desc,
+    lower(t.name), t.name, t.archive_number, t.id
+limit $6::integer offset $5::integer
+`
+
+type TemplateLinesParams struct {
+	WorkspaceID uuid.UUID
+	Archived    bool
+	Search      string
+	Sort        string
+	PageOffset  int
+	PageSize    int
+}
+
+type TemplateLinesRow struct {
+	ClusterTemplate  ClusterTemplate
+	CurrentNumber    *int
+	CurrentAvailable *bool
+	Versions         int64
+	Clusters         int64
+}
+
+// A page of the list of a workspace's templates.
+func (q *Queries) TemplateLines(ctx context.Context, arg TemplateLinesParams) ([]TemplateLinesRow, error) {
+	rows, err := q.db.Query(ctx, templateLines,
+		arg.WorkspaceID,
+		arg.Archived,
+		arg.Search,
+		arg.Sort,
+		arg.PageOffset,
+		arg.PageSize,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []TemplateLinesRow{}
+	for rows.Next() {
+		var i TemplateLinesRow
+		if err := rows.Scan(
+			&i.ClusterTemplate.ID,
+			&i.ClusterTemplate.WorkspaceID,
+			&i.ClusterTemplate.Name,
+			&i.ClusterTemplate.Comment,
+			&i.ClusterTemplate.Preset,
+			&i.ClusterTemplate.Immutable,
+			&i.ClusterTemplate.CurrentVersionID,
+			&i.ClusterTemplate.CurrentRevision,
+			&i.ClusterTemplate.CreatedAt,
+			&i.ClusterTemplate.ChangedAt,
+			&i.ClusterTemplate.ArchivedAt,
+			&i.ClusterTemplate.ArchiveNumber,
+			&i.ClusterTemplate.FormNonce,
+			&i.CurrentNumber,
+			&i.CurrentAvailable,
+			&i.Versions,
+			&i.Clusters,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const templateVersion = `-- name: TemplateVersion :one
@@ -588,6 +695,84 @@ func (q *Queries) TemplateVersionByNumber(ctx context.Context, arg TemplateVersi
 		&i.ParamsText,
 	)
 	return i, err
+}
+
+const templateVersionHeads = `-- name: TemplateVersionHeads :many
+select v.id, v.number, v.comment, v.available, v.created_by, v.created_at,
+       (select count(*) from clusters c where c.template_version_id = v.id and c.archived_at is null)::bigint as clusters
+from cluster_template_versions v
+where v.template_id = $1 order by v.number desc
+limit $3::integer offset $2::integer
+`
+
+type TemplateVersionHeadsParams struct {
+	TemplateID uuid.UUID
+	PageOffset int
+	PageSize   int
+}
+
+type TemplateVersionHeadsRow struct {
+	ID        uuid.UUID
+	Number    int
+	Comment   string
+	Available bool
+	CreatedBy string
+	CreatedAt time.Time
+	Clusters  int64
+}
+
+// What is said of the versions of a template, without what they are made of, and how many clusters
+// that are still managed have each. The newest come first.
+func (q *Queries) TemplateVersionHeads(ctx context.Context, arg TemplateVersionHeadsParams) ([]TemplateVersionHeadsRow, error) {
+	rows, err := q.db.Query(ctx, templateVersionHeads, arg.TemplateID, arg.PageOffset, arg.PageSize)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []TemplateVersionHeadsRow{}
+	for rows.Next() {
+		var i TemplateVersionHeadsRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Number,
+			&i.Comment,
+			&i.Available,
+			&i.CreatedBy,
+			&i.CreatedAt,
+			&i.Clusters,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const templateVersionNumbers = `-- name: TemplateVersionNumbers :many
+select number from cluster_template_versions where template_id = $1 order by number desc
+`
+
+func (q *Queries) TemplateVersionNumbers(ctx context.Context, templateID uuid.UUID) ([]int, error) {
+	rows, err := q.db.Query(ctx, templateVersionNumbers, templateID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []int{}
+	for rows.Next() {
+		var number int
+		if err := rows.Scan(&number); err != nil {
+			return nil, err
+		}
+		items = append(items, number)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const templateVersions = `-- name: TemplateVersions :many
@@ -738,4 +923,16 @@ update cluster_templates set changed_at = now() where id = $1
 func (q *Queries) TouchTemplate(ctx context.Context, id uuid.UUID) error {
 	_, err := q.db.Exec(ctx, touchTemplate, id)
 	return err
+}
+
+const versionClusters = `-- name: VersionClusters :one
+select count(*) from clusters where template_version_id = $1 and archived_at is null
+`
+
+// How many clusters that are still managed a version has.
+func (q *Queries) VersionClusters(ctx context.Context, templateVersionID *uuid.UUID) (int64, error) {
+	row := q.db.QueryRow(ctx, versionClusters, templateVersionID)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
 }

@@ -61,7 +61,7 @@ func trusted(host string, proxies []netip.Prefix) bool {
 	return false
 }
 
-// bounds limit a request whose answer is soon made: the size of its body, and how long reading it,
+// bounds limit a request whose answer is soon made: the size of its body unless that is 0, and how long reading it,
 // making the answer and writing it may take. What is not made in time is answered as a database
 // that is away: one that is frozen takes questions and never answers.
 type bounds struct {
@@ -73,7 +73,9 @@ type bounds struct {
 func bounded(b bounds, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		setDeadlines(w, time.Now().Add(b.read), time.Now().Add(b.write))
-		r.Body = http.MaxBytesReader(w, r.Body, b.body)
+		if b.body > 0 {
+			r.Body = http.MaxBytesReader(w, r.Body, b.body)
+		}
 		ctx, cancel := context.WithTimeout(r.Context(), b.answer)
 		defer cancel()
 		next.ServeHTTP(w, r.WithContext(ctx))

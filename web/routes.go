@@ -80,6 +80,19 @@ func (s *server) routes() []route {
 		{post, paths.RouteRecordArchive, fleet.InventoryEdit, c.ArchiveRecord},
 		{post, paths.RouteRecordRestoration, fleet.InventoryEdit, c.RestoreRecord},
 
+		{get, paths.RouteTemplates, fleet.TemplatesView, c.Templates},
+		{get, paths.RouteTemplateImport, fleet.TemplatesEdit, c.TemplateImport},
+		{post, paths.RouteTemplateImport, fleet.TemplatesEdit, c.ImportTemplate},
+		{get, paths.RouteTemplate, fleet.TemplatesView, c.Template},
+		{get, paths.RouteTemplateClusters, fleet.TemplatesView, c.TemplateClusters},
+		{get, paths.RouteTemplateComparison, fleet.TemplatesView, c.TemplateComparison},
+		{get, paths.RouteTemplateExport, fleet.TemplatesView, c.ExportTemplate},
+		{post, paths.RouteTemplateArchive, fleet.TemplatesEdit, c.ArchiveTemplate},
+		{post, paths.RouteTemplateRestoration, fleet.TemplatesEdit, c.RestoreTemplate},
+		{get, paths.RouteTemplateVersion, fleet.TemplatesView, c.TemplateVersion},
+		{post, paths.RouteTemplateVersion, fleet.TemplatesEdit, c.ChangeTemplateVersion},
+		{post, paths.RouteTemplateVersionUse, fleet.TemplatesEdit, c.UseTemplateVersion},
+
 		{get, paths.RouteRegistries, fleet.RegistriesView, c.Registries},
 		{post, paths.RouteRegistries, fleet.RegistriesEdit, c.CreateRegistry},
 		{get, paths.RouteRegistryNew, fleet.RegistriesEdit, c.NewRegistry},
@@ -120,11 +133,27 @@ func (s *server) routes() []route {
 	}
 }
 
+// pageBody bounds a form, in bytes: it holds the parameters of a cluster at most.
+const pageBody = 1 << 20
+
+// largeBodies are the addresses that take more: texts of a template, each byte of which may need
+// three in a form, and files of templates.
+var largeBodies = map[string]int64{
+	paths.RouteTemplates:       16 << 20,
+	paths.RouteTemplateEdit:    16 << 20,
+	paths.RouteTemplatePreview: 16 << 20,
+	paths.RouteTemplateImport:  40 << 20,
+}
+
 // browser is the router of the pages: each route behind its permission, each error at the edge.
 func (s *server) browser() *chi.Mux {
 	mux := chi.NewRouter()
 	for _, r := range s.routes() {
-		mux.Method(r.method, r.pattern, s.edge.Page(s.gate.permitted(r.permission, r.handle)))
+		limit := int64(pageBody)
+		if large, is := largeBodies[r.pattern]; is {
+			limit = large
+		}
+		mux.Method(r.method, r.pattern, limited(limit, s.edge.Page(s.gate.permitted(r.permission, r.handle))))
 	}
 	mux.NotFound(s.edge.Page(notFound).ServeHTTP)
 	mux.MethodNotAllowed(s.edge.Page(notFound).ServeHTTP)

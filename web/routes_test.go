@@ -46,7 +46,7 @@ var named1 = regexp.MustCompile(`\{[a-z]+\}`)
 
 // at fills a route in for the site's workspace and for some id.
 func (s *site) at(pattern, id string) string {
-	return named1.ReplaceAllString(strings.ReplaceAll(pattern, "{slug}", s.workspace.Slug), id)
+	return named1.ReplaceAllString(strings.NewReplacer("{slug}", s.workspace.Slug, "{number}", "1").Replace(pattern), id)
 }
 
 func TestReadersChangeNothing(t *testing.T) {
@@ -63,6 +63,7 @@ func TestReadersChangeNothing(t *testing.T) {
 	require.NoError(t, err)
 	ids := map[string]uuid.UUID{
 		paths.RouteTask: tasks[0].ID, paths.RouteRegistry: registry.ID, paths.RouteCatalog: catalog.ID, paths.RouteRecord: record.ID,
+		paths.RouteTemplate: s.template.ClusterTemplate.ID,
 	}
 	reader := s.as("rita", store.RoleReadOnly)
 	for _, r := range (&server{Deps: s.deps}).routes() {

@@ -45,9 +45,9 @@ type Deps struct {
 	Patience time.Duration
 }
 
-// Bounds of requests that are answered at once. A form holds a template's parameters at most.
+// Bounds of requests that are answered at once. The router of the pages bounds their bodies.
 var (
-	pageBounds = bounds{body: 1 << 20, read: 30 * time.Second, answer: 20 * time.Second, write: time.Minute}
+	pageBounds = bounds{read: 30 * time.Second, answer: 20 * time.Second, write: time.Minute}
 	apiBounds  = bounds{body: 4 << 20, read: 30 * time.Second, answer: 20 * time.Second, write: time.Minute}
 )
 

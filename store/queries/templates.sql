@@ -48,6 +48,29 @@ select * from cluster_template_versions where id = $1;
 -- name: TemplateVersions :many
 select * from cluster_template_versions where template_id = $1 order by number desc;
 
+-- name: TemplateVersionHeads :many
+-- What is said of the versions of a template, without what they are made of, and how many clusters
+-- that are still managed have each. The newest come first.
+select v.id, v.number, v.comment, v.available, v.created_by, v.created_at,
+       (select count(*) from clusters c where c.template_version_id = v.id and c.archived_at is null)::bigint as clusters
+from cluster_template_versions v
+where v.template_id = $1 order by v.number desc
+limit @page_size::integer offset @page_offset::integer;
+
+-- name: CountTemplateVersions :one
+-- How many versions a template has, and how many clusters that are still managed.
+select count(distinct v.id) as versions, count(c.id) as clusters
+from cluster_template_versions v
+left join clusters c on c.template_version_id = v.id and c.archived_at is null
+where v.template_id = $1;
+
+-- name: TemplateVersionNumbers :many
+select number from cluster_template_versions where template_id = $1 order by number desc;
+
+-- name: VersionClusters :one
+-- How many clusters that are still managed a version has.
+select count(*) from clusters where template_version_id = $1 and archived_at is null;
+
 -- name: TemplateVersionsOfWorkspace :many
 select v.* from cluster_template_versions v
 join cluster_templates t on t.id = v.template_id
@@ -91,14 +114,6 @@ where id = $1 returning *;
 -- name: TemplateVersionByNumber :one
 select * from cluster_template_versions where template_id = $1 and number = $2;
 
--- name: ClustersPerVersion :many
--- How many clusters that are still managed each version of a template has.
-select v.id, count(c.id) as clusters
-from cluster_template_versions v
-left join clusters c on c.template_version_id = v.id and c.archived_at is null
-where v.template_id = $1
-group by v.id;
-
 -- name: TemplateClusterLines :many
 -- The clusters made from a template that are not in the archive, those in deletion included.
 select l.* from cluster_lines l
@@ -106,6 +121,38 @@ where l.archived_at is null and l.id in (
     select c.id from clusters c join cluster_template_versions v on v.id = c.template_version_id where v.template_id = $1)
 order by l.name, l.id
 limit @page_size::integer offset @page_offset::integer;
+
+-- name: TemplateLines :many
+-- A page of the list of a workspace's templates.
+select sqlc.embed(t), v.number as current_number, v.available as current_available,
+       (select count(*) from cluster_template_versions o where o.template_id = t.id)::bigint as versions,
+       (select count(*) from clusters c join cluster_template_versions cv on cv.id = c.template_version_id
+        where cv.template_id = t.id and c.archived_at is null)::bigint as clusters
+from cluster_templates t
+left join cluster_template_versions v on v.id = t.current_version_id
+where t.workspace_id = @workspace_id and (t.archived_at is not null) = @archived::boolean
+  and (@search::text = '' or strpos(lower(t.name), lower(@search::text)) > 0 or strpos(lower(t.comment), lower(@search::text)) > 0)
+order by
+    case when @sort::text = '-name' then lower(t.name) end desc,
+    case when @sort::text = 'version' then v.number end,
+    case when @sort::text = '-version' then v.number end desc nulls last,
+    case when @sort::text = 'clusters' then (select count(*) from clusters c join cluster_template_versions cv on cv.id = c.template_version_id
+        where cv.template_id = t.id and c.archived_at is null) end,
+    case when @sort::text = '-clusters' then (select count(*) from clusters c join cluster_template_versions cv on cv.id = c.template_version_id
+        where cv.template_id = t.id and c.archived_at is null) end desc,
+    case when @sort::text = 'changed' then t.changed_at end,
+    case when @sort::text = '-changed' then t.changed_at end desc,
+    lower(t.name), t.name, t.archive_number, t.id
+limit @page_size::integer offset @page_offset::integer;
+
+-- name: TemplateCounts :one
+-- How many templates there are in and outside of the archive, and how many of each fit a text.
+select count(*) filter (where t.archived_at is null) as active,
+       count(*) filter (where t.archived_at is not null) as archived,
+       count(*) filter (where t.archived_at is null and fits) as active_found,
+       count(*) filter (where t.archived_at is not null and fits) as archived_found
+from (select archived_at, @search::text = '' or strpos(lower(name), lower(@search::text)) > 0 or strpos(lower(comment), lower(@search::text)) > 0 as fits
+      from cluster_templates where workspace_id = @workspace_id) t;
 
 -- name: LockWorkspace :exec
 -- One at a time from here on in this workspace, while its rows may still be referred to.

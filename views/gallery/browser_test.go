@@ -73,7 +73,7 @@ func browser(t *testing.T, beat time.Duration) (context.Context, string, func() 
 
 // outside lists what sticks out of the window and cannot be scrolled to inside a part of its own.
 const outside = `[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > innerWidth + 1 &&
-	!e.closest(".filters, .tabs, .yaml, .diff, .log, .side, .away, .table, [popover], dialog, template, details:not([open]) > :not(summary)")).map(e => e.tagName + "." + e.className)`
+	!e.closest(".filters, .tabs, .yaml, .diff, .sides, .log, .side, .away, .table, [popover], dialog, template, details:not([open]) > :not(summary)")).map(e => e.tagName + "." + e.className)`
 
 func TestPagesFitEveryScreenAndObeyThePolicy(t *testing.T) {
 	tab, address, said := browser(t, time.Hour)

@@ -42,6 +42,7 @@ const (
 	SectionClusters   Section = "clusters"
 	SectionTasks      Section = "tasks"
 	SectionArchive    Section = "archive"
+	SectionTemplates  Section = "templates"
 	SectionInventory  Section = "inventory"
 	SectionRegistries Section = "registries"
 	SectionTokens     Section = "tokens"

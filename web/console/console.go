@@ -3,6 +3,7 @@
 package console
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 	"time"
@@ -65,9 +66,18 @@ func (c *Console) workspace(r *http.Request) (store.Workspace, error) {
 // parseForm reads the fields of a posted form.
 func parseForm(r *http.Request) error {
 	if err := r.ParseForm(); err != nil {
-		return fault.Wrap(fault.Invalid, err, "fault.form")
+		return unreadable(err)
 	}
 	return nil
+}
+
+// unreadable is the fault of a form that could not be read; one that is too large says so.
+func unreadable(err error) error {
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		return fault.Wrap(fault.Invalid, err, "fault.too_large", large.Limit>>20)
+	}
+	return fault.Wrap(fault.Invalid, err, "fault.form")
 }
 
 // moment is a time that may be missing, as views have it.

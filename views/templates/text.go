@@ -1,0 +1,6 @@
+package templates
+
+import "strconv"
+
+// number writes a number for machines.
+func number(n int) string { return strconv.Itoa(n) }
