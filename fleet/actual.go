@@ -29,7 +29,7 @@ func (f *Fleet) actualSide(ctx context.Context, cluster store.Cluster) (Side, er
 	if err := f.Store.Keys.UnsealJSON("cluster_checks", "actual", cluster.ID, row.Actual, row.ActualKey, &actual); err != nil {
 		return side, err
 	}
-	wanted, err := f.configuration(ctx, f.Store.Queries, cluster.ID, cluster.Revision)
+	wanted, err := f.configuration(ctx, f.Store.Querier, cluster.ID, cluster.Revision)
 	if err != nil {
 		return side, err
 	}

@@ -61,7 +61,7 @@ func (f *Fleet) AgentConfiguration(ctx context.Context, clusterID uuid.UUID) (Ag
 	if err != nil {
 		return AgentConfiguration{}, store.AsFault(err)
 	}
-	wanted, err := f.configuration(ctx, f.Store.Queries, clusterID, cluster.Revision)
+	wanted, err := f.configuration(ctx, f.Store.Querier, clusterID, cluster.Revision)
 	if err != nil {
 		return AgentConfiguration{}, err
 	}

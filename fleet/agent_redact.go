@@ -52,7 +52,7 @@ func (f *Fleet) secretsInManifests(ctx context.Context, clusterID uuid.UUID) ([]
 	}
 	secrets := []string{string(private)}
 	for revision := max(1, cluster.Revision-1); revision <= cluster.Revision; revision++ {
-		c, err := f.configuration(ctx, f.Store.Queries, clusterID, revision)
+		c, err := f.configuration(ctx, f.Store.Querier, clusterID, revision)
 		if err != nil {
 			return nil, err
 		}

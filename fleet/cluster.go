@@ -92,7 +92,7 @@ func (f *Fleet) CreateCluster(ctx context.Context, actor Actor, wanted NewCluste
 			return err
 		}
 		// Rendered in the transaction that takes the records, so that both are of one moment.
-		source := f.source(tx.Queries, workspace.ID, id, true)
+		source := f.source(tx.Querier, workspace.ID, id, true)
 		rendered, err := f.renderWith(ctx, source, version, wanted.Values, nil, identity{cluster: id, revision: 1, keys: keys})
 		if err != nil {
 			return err
@@ -235,13 +235,13 @@ func (f *Fleet) PreviewCluster(ctx context.Context, actor Actor, workspaceID, ve
 		if err != nil {
 			return Preview{}, err
 		}
-		current, err := f.configuration(ctx, f.Store.Queries, cluster.ID, cluster.Revision)
+		current, err := f.configuration(ctx, f.Store.Querier, cluster.ID, cluster.Revision)
 		if err != nil {
 			return Preview{}, err
 		}
 		saved, id = current.Values, identity{cluster: cluster.ID, revision: cluster.Revision + 1, keys: sshKeys{public: cluster.SshPublicKey}}
 	}
-	rendered, err := f.renderWith(ctx, f.source(f.Store.Queries, workspaceID, id.cluster, false), version, values, saved, id)
+	rendered, err := f.renderWith(ctx, f.source(f.Store.Querier, workspaceID, id.cluster, false), version, values, saved, id)
 	if err != nil {
 		return Preview{}, err
 	}

@@ -100,7 +100,7 @@ func (m merged) problems() map[string]fault.Message {
 }
 
 // schemas reads those of the version that a cluster has, if any, and of the one that it is to have.
-func schemas(ctx context.Context, q *store.Queries, cluster store.Cluster, to store.ClusterTemplateVersion) (from *store.ClusterTemplateVersion, old, next schema.Schema, err error) {
+func schemas(ctx context.Context, q store.Querier, cluster store.Cluster, to store.ClusterTemplateVersion) (from *store.ClusterTemplateVersion, old, next schema.Schema, err error) {
 	if next, err = parametersOf(to); err != nil {
 		return nil, nil, nil, err
 	}
@@ -127,17 +127,17 @@ func (f *Fleet) PreviewUpgrade(ctx context.Context, actor Actor, id, versionID u
 		return out, err
 	}
 	var old schema.Schema
-	if out.From, old, out.Schema, err = schemas(ctx, f.Store.Queries, cluster, out.To); err != nil {
+	if out.From, old, out.Schema, err = schemas(ctx, f.Store.Querier, cluster, out.To); err != nil {
 		return out, err
 	}
-	current, err := f.configuration(ctx, f.Store.Queries, id, cluster.Revision)
+	current, err := f.configuration(ctx, f.Store.Querier, id, cluster.Revision)
 	if err != nil {
 		return out, err
 	}
 	m := merge(current, old, out.Schema, answers)
 	out.Items, out.Open, out.Before = m.Items, m.open, current.Rendering.Shown
 	identity := identity{cluster: id, revision: cluster.Revision + 1, keys: sshKeys{public: cluster.SshPublicKey}}
-	rendered, err := f.renderWith(ctx, f.source(f.Store.Queries, cluster.WorkspaceID, id, false), out.To, m.Values, current.Values, identity)
+	rendered, err := f.renderWith(ctx, f.source(f.Store.Querier, cluster.WorkspaceID, id, false), out.To, m.Values, current.Values, identity)
 	if err != nil {
 		return out, err
 	}
@@ -193,11 +193,11 @@ func (f *Fleet) upgradeIn(ctx context.Context, tx *store.Tx, actor Actor, id uui
 	if err := notOn(cluster, version.ID); err != nil {
 		return cluster, nil, err
 	}
-	_, old, next, err := schemas(ctx, tx.Queries, cluster, version)
+	_, old, next, err := schemas(ctx, tx.Querier, cluster, version)
 	if err != nil {
 		return cluster, nil, err
 	}
-	current, err := f.configuration(ctx, tx.Queries, id, cluster.Revision)
+	current, err := f.configuration(ctx, tx.Querier, id, cluster.Revision)
 	if err != nil {
 		return cluster, nil, err
 	}

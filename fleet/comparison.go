@@ -75,7 +75,7 @@ func (f *Fleet) side(ctx context.Context, cluster store.Cluster, name string) (S
 		}
 		side.Revision = revision
 	}
-	found, err := f.configuration(ctx, f.Store.Queries, cluster.ID, side.Revision)
+	found, err := f.configuration(ctx, f.Store.Querier, cluster.ID, side.Revision)
 	if err != nil {
 		return side, store.AsFault(err)
 	}

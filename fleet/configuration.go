@@ -241,7 +241,7 @@ type Configuration struct {
 }
 
 // configuration opens a revision of a cluster.
-func (f *Fleet) configuration(ctx context.Context, q *store.Queries, clusterID uuid.UUID, revision int) (Configuration, error) {
+func (f *Fleet) configuration(ctx context.Context, q store.Querier, clusterID uuid.UUID, revision int) (Configuration, error) {
 	row, err := q.ClusterRevision(ctx, store.ClusterRevisionParams{ClusterID: clusterID, Revision: revision})
 	if err != nil {
 		return Configuration{}, fmt.Errorf("read revision %d of cluster %s: %w", revision, clusterID, store.AsFault(err))

@@ -29,7 +29,7 @@ func (f *Fleet) ConfigurationAt(ctx context.Context, actor Actor, id uuid.UUID, 
 	if _, err := f.cluster(ctx, actor, ClustersView, id); err != nil {
 		return Configuration{}, err
 	}
-	return f.configuration(ctx, f.Store.Queries, id, revision)
+	return f.configuration(ctx, f.Store.Querier, id, revision)
 }
 
 // Rollback makes an earlier configuration the wanted one again: its parameters, secrets included,
@@ -43,7 +43,7 @@ func (f *Fleet) Rollback(ctx context.Context, actor Actor, id uuid.UUID, current
 	if to >= cluster.Revision {
 		return cluster, nil, fault.New(fault.Conflict, "cluster.rollback.nothing")
 	}
-	earlier, err := f.configuration(ctx, f.Store.Queries, id, to)
+	earlier, err := f.configuration(ctx, f.Store.Querier, id, to)
 	if err != nil {
 		return cluster, nil, err
 	}

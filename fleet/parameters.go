@@ -64,7 +64,7 @@ func (f *Fleet) changeIn(ctx context.Context, tx *store.Tx, actor Actor, id uuid
 	if err := changeable(cluster, wanted.Revision); err != nil {
 		return cluster, nil, err
 	}
-	current, err := f.configuration(ctx, tx.Queries, id, cluster.Revision)
+	current, err := f.configuration(ctx, tx.Querier, id, cluster.Revision)
 	if err != nil {
 		return cluster, nil, err
 	}
@@ -111,7 +111,7 @@ func (f *Fleet) rerender(ctx context.Context, tx *store.Tx, cluster store.Cluste
 		return rendering{}, err
 	}
 	id := identity{cluster: cluster.ID, revision: cluster.Revision + 1, keys: sshKeys{cluster.SshPublicKey, string(private)}}
-	return f.renderWith(ctx, f.source(tx.Queries, cluster.WorkspaceID, cluster.ID, true), version, values, current.Values, id)
+	return f.renderWith(ctx, f.source(tx.Querier, cluster.WorkspaceID, cluster.ID, true), version, values, current.Values, id)
 }
 
 func (f *Fleet) saveChange(ctx context.Context, tx *store.Tx, actor Actor, workspace store.Workspace, cluster store.Cluster,

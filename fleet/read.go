@@ -159,11 +159,11 @@ func (f *Fleet) Cluster(ctx context.Context, actor Actor, id uuid.UUID) (Cluster
 	case !notThere(err):
 		return view, store.AsFault(err)
 	}
-	if view.Wanted, err = f.configuration(ctx, f.Store.Queries, id, cluster.Revision); err != nil {
+	if view.Wanted, err = f.configuration(ctx, f.Store.Querier, id, cluster.Revision); err != nil {
 		return view, err
 	}
 	if cluster.AppliedRevision != nil && *cluster.AppliedRevision != cluster.Revision {
-		applied, err := f.configuration(ctx, f.Store.Queries, id, *cluster.AppliedRevision)
+		applied, err := f.configuration(ctx, f.Store.Querier, id, *cluster.AppliedRevision)
 		if err != nil {
 			return view, err
 		}

@@ -88,7 +88,7 @@ func (f *Fleet) rerenderCluster(ctx context.Context, tx *store.Tx, id uuid.UUID)
 	if err != nil {
 		return err
 	}
-	current, err := f.configuration(ctx, tx.Queries, id, cluster.Revision)
+	current, err := f.configuration(ctx, tx.Querier, id, cluster.Revision)
 	if err != nil {
 		return err
 	}

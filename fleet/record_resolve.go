@@ -47,7 +47,7 @@ type resolution struct {
 
 // recordSource is where records are read: with locks for who takes them, without for previews.
 type recordSource struct {
-	*store.Queries
+	store.Querier
 	keys        *store.Keyring
 	workspaceID uuid.UUID
 	clusterID   uuid.UUID
@@ -56,8 +56,8 @@ type recordSource struct {
 }
 
 // source reads records for a cluster of a workspace; uuid.Nil stands for a cluster to come.
-func (f *Fleet) source(q *store.Queries, workspaceID, clusterID uuid.UUID, take bool) recordSource {
-	return recordSource{Queries: q, keys: f.Store.Keys, workspaceID: workspaceID, clusterID: clusterID, take: take}
+func (f *Fleet) source(q store.Querier, workspaceID, clusterID uuid.UUID, take bool) recordSource {
+	return recordSource{Querier: q, keys: f.Store.Keys, workspaceID: workspaceID, clusterID: clusterID, take: take}
 }
 
 // idsIn are the ids of the records in a value: a record, an id alone, or a list of those.

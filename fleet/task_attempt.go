@@ -75,7 +75,7 @@ func (f *Fleet) prepare(ctx context.Context, tx *store.Tx, task store.Task, clus
 	if work.Workspace, err = tx.Workspace(ctx, cluster.WorkspaceID); err != nil {
 		return work, err
 	}
-	if work.Configuration, err = f.configuration(ctx, tx.Queries, cluster.ID, cluster.Revision); err != nil {
+	if work.Configuration, err = f.configuration(ctx, tx.Querier, cluster.ID, cluster.Revision); err != nil {
 		return work, err
 	}
 	private, err := tx.Keys.Unseal("clusters", "ssh_private_key", cluster.ID, cluster.SshPrivateKey, cluster.SshPrivateKeyKey)

@@ -43,7 +43,7 @@ func (f *Fleet) TryTemplate(ctx context.Context, actor Actor, workspaceID uuid.U
 		version.ResourceGroups = append(version.ResourceGroups, g)
 	}
 	id := identity{keys: sshKeys{public: "ssh-ed25519 …", private: "…"}, revision: 1}
-	rendered, err := f.renderWith(ctx, f.source(f.Store.Queries, workspaceID, uuid.Nil, false), version, values, nil, id)
+	rendered, err := f.renderWith(ctx, f.source(f.Store.Querier, workspaceID, uuid.Nil, false), version, values, nil, id)
 	if err != nil {
 		return trial, err
 	}

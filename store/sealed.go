@@ -122,7 +122,7 @@ var proofText = []byte("this key fits this database")
 
 // prove compares the keyring with the keys that the database knows: one that the database needs
 // must be there and must be the same; a new one is made known.
-func (k *Keyring) prove(ctx context.Context, q *Queries) error {
+func (k *Keyring) prove(ctx context.Context, q Querier) error {
 	known, err := q.EncryptionKeys(ctx)
 	if err != nil {
 		return fmt.Errorf("read encryption keys: %w", err)

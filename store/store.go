@@ -17,10 +17,12 @@ import (
 
 // Store is the database of the product. It is safe for concurrent use.
 type Store struct {
-	*Queries
+	Querier
 	Pool *pgxpool.Pool
 	Keys *Keyring
 	topics
+	// begin runs one try of a transaction.
+	begin func(ctx context.Context, fn func(inner pgx.Tx, q Querier) error) error
 }
 
 // longestTransaction bounds every transaction, since whoever sweeps over changed_at looks back
@@ -61,16 +63,32 @@ func hideURL(err error) error {
 
 // Open returns a store over a migrated database. It fails when the keys do not fit the database.
 func Open(ctx context.Context, pool *pgxpool.Pool, keys *Keyring) (*Store, error) {
-	s := &Store{Queries: New(pool), Pool: pool, Keys: keys}
-	if err := keys.prove(ctx, s.Queries); err != nil {
+	s := On(pool, keys)
+	if err := keys.prove(ctx, s.Querier); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
+// On returns a store over a database that is known to fit the keys.
+func On(pool *pgxpool.Pool, keys *Keyring) *Store {
+	queries := New(pool)
+	s := Over(queries, keys, func(ctx context.Context, fn func(pgx.Tx, Querier) error) error {
+		return pgx.BeginFunc(ctx, pool, func(inner pgx.Tx) error { return fn(inner, queries.WithTx(inner)) })
+	})
+	s.Pool = pool
+	return s
+}
+
+// Over returns a store over any queries, with begin to run one transaction of them. It lets the rules
+// run over something that is not PostgreSQL, with faults and times of a test's choice.
+func Over(q Querier, keys *Keyring, begin func(ctx context.Context, fn func(inner pgx.Tx, q Querier) error) error) *Store {
+	return &Store{Querier: q, Keys: keys, begin: begin}
+}
+
 // Tx is one transaction: its queries, and itself for whoever must join it (River's InsertTx).
 type Tx struct {
-	*Queries
+	Querier
 	Tx   pgx.Tx
 	Keys *Keyring
 
@@ -86,8 +104,8 @@ func (s *Store) InTx(ctx context.Context, fn func(tx *Tx) error) error {
 	const tries = 3
 	for try := 1; ; try++ {
 		tx := &Tx{Keys: s.Keys}
-		err := pgx.BeginFunc(ctx, s.Pool, func(inner pgx.Tx) error {
-			tx.Tx, tx.Queries = inner, s.WithTx(inner)
+		err := s.begin(ctx, func(inner pgx.Tx, q Querier) error {
+			tx.Tx, tx.Querier = inner, q
 			return fn(tx)
 		})
 		if err == nil {

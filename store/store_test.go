@@ -147,7 +147,7 @@ func TestADatabaseThatIsAwayIsUnavailable(t *testing.T) {
 	defer pool.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	s := &store.Store{Queries: store.New(pool), Pool: pool, Keys: storetest.Keys(t)}
+	s := store.On(pool, storetest.Keys(t))
 	_, err = s.Workspace(ctx, uuid.New())
 	if got := fault.KindOf(store.AsFault(err)); got != fault.Unavailable {
 		t.Errorf("got %q of %v, want unavailable", got, err)

@@ -46,7 +46,7 @@ func Through(t testing.TB, direct *store.Store) (*store.Store, *Relay) {
 		r.Thaw()
 		pool.Close()
 	})
-	return &store.Store{Queries: store.New(pool), Pool: pool, Keys: direct.Keys}, r
+	return store.On(pool, direct.Keys), r
 }
 
 // Freeze lets nothing more pass until Thaw.
