@@ -130,8 +130,12 @@ func (c *Client) document(ctx context.Context, address, accept string, into any)
 	return nil
 }
 
-// get sends a request, with credentials once the registry has said which it wants.
 func (c *Client) get(ctx context.Context, address, accept string) (*http.Response, error) {
+	return c.ask(ctx, c.http, address, accept)
+}
+
+// ask sends a request, with credentials once the registry has said which it wants.
+func (c *Client) ask(ctx context.Context, by *http.Client, address, accept string) (*http.Response, error) {
 	for try := 0; ; try++ {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 		if err != nil {
@@ -139,7 +143,7 @@ func (c *Client) get(ctx context.Context, address, accept string) (*http.Respons
 		}
 		request.Header.Set("Accept", accept)
 		c.auth.apply(request)
-		response, err := c.http.Do(request)
+		response, err := by.Do(request)
 		if err != nil {
 			return nil, broken(err)
 		}

@@ -55,7 +55,12 @@ func first(given any, otherwise string) any {
 	return otherwise
 }
 
-func sorted(list []string) []string { return slices.Sorted(slices.Values(list)) }
+// sorted is never nil: templates count what is in a list.
+func sorted(list []string) []string {
+	list = append([]string{}, list...)
+	slices.Sort(list)
+	return list
+}
 
 // usersOf are those that a group gets, by name and spec: their status never changes a node.
 func usersOf(users []v1.NodeUser, group string) []map[string]any {

@@ -17,6 +17,9 @@ import (
 // usage names what the program can do.
 const usage = `bashible run         configure this node (what bashible.sh starts)
 bashible watch       start bashible.service when the group's configuration changes
+and for machines that are no nodes yet:
+bashible script GROUP            print bashible.sh
+bashible bootstrap-script GROUP  print what starts it for the first time
 and for steps:
 bashible approval    wait until this node may be changed
 bashible disruption  wait until this node may be disturbed
@@ -65,6 +68,10 @@ func Main(ctx context.Context, args []string, out, log io.Writer) error {
 		return r.Reboot(ctx)
 	case "kube":
 		return r.kubeCommand(ctx, rest)
+	case "script":
+		return r.printScript(ctx, bashiblesPath, rest)
+	case "bootstrap-script":
+		return r.printScript(ctx, bootstrapPath, rest)
 	case "label":
 		return r.metadataCommand(ctx, "labels", rest)
 	case "annotate":

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 
@@ -79,4 +80,26 @@ func (r *Run) metadataCommand(ctx context.Context, field string, args []string) 
 		}
 	}
 	return r.patchNode(ctx, version, field, values)
+}
+
+// printScript prints a script of a group, or nothing if what came is none.
+func (r *Run) printScript(ctx context.Context, path string, args []string) error {
+	if len(args) != 1 {
+		return run.Misuse(errors.New("name the group"))
+	}
+	var answer struct {
+		Data      map[string]string `json:"data"`
+		Bootstrap string            `json:"bootstrap"`
+	}
+	if err := r.kube.Get(ctx, path+args[0], &answer); err != nil {
+		return err
+	}
+	script := answer.Data[scriptFile] + answer.Bootstrap
+	if !valid([]byte(script)) {
+		return errNoScript
+	}
+	if _, err := io.WriteString(r.out, script); err != nil {
+		return fmt.Errorf("write script: %w", err)
+	}
+	return nil
 }

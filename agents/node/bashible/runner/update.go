@@ -17,6 +17,7 @@ import (
 // Paths of the API that a configuration comes from.
 const (
 	bashiblesPath = "/apis/bashible.deckhouse.io/v1alpha1/bashibles/"
+	bootstrapPath = "/apis/bashible.deckhouse.io/v1alpha1/bootstrap/"
 	bundlesPath   = "/apis/bashible.deckhouse.io/v1alpha1/nodegroupbundles/"
 	libraryPath   = "/api/v1/namespaces/" + api.Namespace + "/secrets/bashible-bashbooster"
 )

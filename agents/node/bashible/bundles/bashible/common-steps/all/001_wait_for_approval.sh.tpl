@@ -1,0 +1,1 @@
+bb-wait-for-approval

@@ -1,0 +1,1 @@
+bb-reboot-if-needed
