@@ -69,6 +69,22 @@ func Start(t testing.TB) *Server {
 	return shared.server
 }
 
+// StartOwn gives a test a control plane that no other test has, for one that is about what is
+// outside of namespaces, such as nodes.
+func StartOwn(t testing.TB) *Server {
+	t.Helper()
+	s, err := start()
+	if err != nil {
+		t.Fatalf("start control plane: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := s.stop(); err != nil {
+			t.Errorf("stop control plane: %v", err)
+		}
+	})
+	return s
+}
+
 // Namespace makes a namespace for one test and returns its name. It goes with the control plane.
 func (s *Server) Namespace(t testing.TB) string {
 	t.Helper()

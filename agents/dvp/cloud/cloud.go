@@ -10,6 +10,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -38,6 +39,7 @@ const confirmPause = 2 * time.Second
 // Cloud is one project of one DVP. It is safe for use by many goroutines.
 type Cloud struct {
 	client    client.WithWatch
+	discovery rest.Interface // what kinds there are
 	namespace string
 	cluster   string // its uuid
 }
@@ -55,7 +57,11 @@ func New(config *rest.Config, namespace, clusterUUID string) (*Cloud, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reach DVP: %w", err)
 	}
-	return &Cloud{client: c, namespace: namespace, cluster: clusterUUID}, nil
+	d, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("reach DVP: %w", err)
+	}
+	return &Cloud{client: c, discovery: d.RESTClient(), namespace: namespace, cluster: clusterUUID}, nil
 }
 
 // Ping says whether DVP answers and lets us see the machines of the project.

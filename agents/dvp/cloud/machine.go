@@ -3,10 +3,12 @@ package cloud
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"commander/agents/dvp/api/virtualization/v1alpha2"
@@ -48,4 +50,32 @@ func older(a, b v1alpha2.VirtualMachine) int {
 		return -1
 	}
 	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+}
+
+// Machines lists the machines of this cluster.
+func (c *Cloud) Machines(ctx context.Context) ([]v1alpha2.VirtualMachine, error) {
+	var all v1alpha2.VirtualMachineList
+	ctx, cancel := context.WithTimeout(ctx, callBound)
+	defer cancel()
+	if err := c.client.List(ctx, &all, client.InNamespace(c.namespace), client.MatchingLabels{LabelClusterUUID: c.cluster}); err != nil {
+		return nil, judge(err, "list VirtualMachines", "virtualmachines", "")
+	}
+	return all.Items, nil
+}
+
+// LabelMachine gives a machine a label, or takes it away if the value is empty. DVP hands labels of
+// a machine to its running pod, so that Services of DVP can select it.
+func (c *Cloud) LabelMachine(ctx context.Context, name, key, value string) error {
+	patch := map[string]any{key: nil}
+	if value != "" {
+		patch[key] = value
+	}
+	text, err := json.Marshal(map[string]any{"metadata": map[string]any{"labels": patch}})
+	if err != nil {
+		return fmt.Errorf("write patch: %w", err)
+	}
+	machine := &v1alpha2.VirtualMachine{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: name}}
+	return c.call(ctx, "label", machine, func(ctx context.Context) error {
+		return c.client.Patch(ctx, machine, client.RawPatch(types.MergePatchType, text))
+	})
 }

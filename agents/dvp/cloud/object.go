@@ -4,6 +4,9 @@ import (
 	"context"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"commander/agents/dvp/api/virtualization/v1alpha2"
@@ -18,6 +21,14 @@ func resourceOf(object client.Object) (kind, resource string) {
 		return "VirtualDisk", "virtualdisks"
 	case *v1alpha2.VirtualMachineBlockDeviceAttachment:
 		return "VirtualMachineBlockDeviceAttachment", "virtualmachineblockdeviceattachments"
+	case *corev1.Service:
+		return "Service", "services"
+	case *corev1.Secret:
+		return "Secret", "secrets"
+	case *unstructured.Unstructured:
+		if kind := object.GetObjectKind().GroupVersionKind(); kind == healthchecksKind {
+			return kind.Kind, healthchecksResource
+		}
 	}
 	panic(fmt.Sprintf("cloud: no name for %T", object)) // a mistake of this package alone
 }
@@ -47,4 +58,63 @@ func (c *Cloud) remove(ctx context.Context, object client.Object) error {
 	return c.call(ctx, "delete", object, func(ctx context.Context) error {
 		return c.client.Delete(ctx, object, client.Preconditions{UID: &uid})
 	})
+}
+
+// applyAttempts is how often a change is tried that others' changes come before.
+const applyAttempts = 10
+
+// apply makes an object as change says, or changes the one that is there. One that is not of this
+// cluster is a Conflict. Nothing is written if nothing differs.
+func apply[T client.Object](ctx context.Context, c *Cloud, object T, change func(T)) (T, error) {
+	name, fresh := object.GetName(), object.DeepCopyObject().(T)
+	for attempt := 1; ; attempt++ {
+		err := c.applyOnce(ctx, object, func() { change(object) })
+		if !Is(err, Conflict) || attempt == applyAttempts || ctx.Err() != nil {
+			return object, err
+		}
+		object = fresh.DeepCopyObject().(T)
+		object.SetName(name)
+	}
+}
+
+func (c *Cloud) applyOnce(ctx context.Context, object client.Object, change func()) error {
+	err := c.read(ctx, object)
+	if Is(err, NotFound) {
+		object.SetLabels(c.labels(nil))
+		change()
+		return c.create(ctx, object)
+	} else if err != nil {
+		return err
+	}
+	kind, _ := resourceOf(object)
+	switch doing := fmt.Sprintf("change %s %q", kind, object.GetName()); {
+	case !c.Owned(object):
+		return failf(Failed, doing, "it is not of this cluster")
+	case object.GetDeletionTimestamp() != nil:
+		return failf(Failed, doing, "it is being deleted")
+	}
+	before := object.DeepCopyObject()
+	change()
+	if apiequality.Semantic.DeepEqual(before, object) {
+		return nil
+	}
+	return c.call(ctx, "change", object, func(ctx context.Context) error { return c.client.Update(ctx, object) })
+}
+
+// removeOwned deletes an object of this cluster by its name. It is nothing if there is none.
+func (c *Cloud) removeOwned(ctx context.Context, object client.Object) error {
+	err := c.read(ctx, object)
+	switch {
+	case Is(err, NotFound):
+		return nil
+	case err != nil:
+		return err
+	case !c.Owned(object):
+		kind, _ := resourceOf(object)
+		return failf(Failed, fmt.Sprintf("delete %s %q", kind, object.GetName()), "it is not of this cluster")
+	}
+	if err := c.remove(ctx, object); !Is(err, NotFound) {
+		return err
+	}
+	return nil
 }
