@@ -178,11 +178,15 @@ func (a answer) fill(t *testing.T, selector string, changes ...string) url.Value
 		case disabled, kind == "checkbox" && !checked:
 			return
 		case goquery.NodeName(control) == "select":
-			value, _ = control.Find("option[selected]").Attr("value")
+			chosen := control.Find("option[selected]")
+			if chosen.Length() == 0 {
+				chosen = control.Find("option").First()
+			}
+			value, _ = chosen.Attr("value")
 		case goquery.NodeName(control) == "textarea":
 			value = control.Text()
 		}
-		values.Set(name, value)
+		values.Add(name, value)
 	})
 	for i := 0; i+1 < len(changes); i += 2 {
 		values.Set(changes[i], changes[i+1])

@@ -61,6 +61,34 @@ func form() clusters.Form {
 	}
 }
 
+// recordForm is a form whose parameters are records of the inventory, and lists.
+func recordForm() clusters.Form {
+	f := form()
+	source := &ui.Source{Name: "catalogs.master", Shown: "shown.master", Value: "machines", Refresh: paths.NewPreview(slug), Options: []ui.Option{
+		{Value: "machines", Text: "Machines of the second hall"}, {Value: "spare", Text: "Spare machines"},
+	}}
+	machines := []ui.Option{
+		{Value: "r2", Text: "10.20.0.12 · hall 2", Chosen: true}, {Value: "r5", Text: "10.20.0.15 · hall 2", Chosen: true},
+		{Value: "r3", Text: "10.20.0.13 · hall 2"}, {Value: "r4", Text: "a-machine-with-a-rather-long-name.corp.example · hall 1"},
+		{Value: "r1", Text: "10.20.0.11 · hall 2", Note: "taken by payments-prod-2", Refused: true},
+		{Value: "r6", Text: "10.20.0.16"}, {Value: "r7", Text: "10.20.0.17"}, {Value: "r8", Text: "10.20.0.18"}, {Value: "r9", Text: "10.20.0.19"},
+	}
+	f.Registry = []ui.Field{
+		{Name: clusters.FieldRegistry, Kind: ui.Select, Span: 2, Title: "Registry", Optional: true, Placeholder: "Of this installation", Options: []ui.Option{{Value: "g1", Text: "Main", Note: "registry.corp.example/platform/ee"}}},
+		{Name: clusters.FieldRegistryMode, Kind: ui.Select, Span: 2, Title: "Mode of the registry", Value: "Direct", Options: []ui.Option{{Value: "Direct", Text: "Direct"}, {Value: "Unmanaged", Text: "Unmanaged"}}},
+	}
+	f.Blocks = []clusters.Block{
+		{Header: "Machines"},
+		{Field: ui.Field{Name: "values.master", Kind: ui.Select, Span: 2, Title: "Master", Value: "r2", Options: machines, Source: source}},
+		{Field: ui.Field{Name: "values.zone", Kind: ui.Select, Span: 2, Title: "Zone", Note: i18n.M("field.no_catalog", "zones")}},
+		{Field: ui.Field{Name: "values.workers", Kind: ui.Dual, Span: 4, Title: "Workers", Hint: "Machines of the group worker.", Options: machines, List: i18n.M("field.items", 1, 5), Problem: i18n.M("inventory.record.few", 3)}},
+		{Field: ui.Field{Name: "values.modules", Kind: ui.Several, Span: 4, Title: "Modules", Options: []ui.Option{{Value: "a", Text: "monitoring", Chosen: true}, {Value: "b", Text: "logging"}, {Value: "c", Text: "service mesh", Chosen: true}, {Value: "d", Text: "backup"}}, List: i18n.M("field.items", 0, 4), Optional: true}},
+		{Field: ui.Field{Name: "values.nets", Kind: ui.Area, Span: 4, Title: "Networks", Value: "10.0.0.0/8\n172.16.0.0/12", List: i18n.M("field.items_exactly", 2)}},
+		{Field: ui.Field{Name: "values.token", Kind: ui.Password, Span: 2, Title: "Token", Stored: true, Optional: true, Forget: "forget.token"}},
+	}
+	return f
+}
+
 func forms() []Exhibit {
 	invalid := form()
 	invalid.Message = i18n.M("form.problems", 2)
@@ -90,6 +118,7 @@ func forms() []Exhibit {
 		}})),
 		shelled("templates-none", layout.SectionClusters, i18n.M("new.choose"), clusters.TemplatesBody(clusters.Templates{Slug: slug})),
 		shelled("new", layout.SectionClusters, title, clusters.NewBody(form())),
+		shelled("new-records", layout.SectionClusters, title, clusters.NewBody(recordForm())),
 		shelled("new-invalid", layout.SectionClusters, title, clusters.NewBody(invalid)),
 		shelled("configuration", layout.SectionClusters, i18n.M("cluster.tab.configuration"), clusters.ConfigurationBody(clusters.Configuration{Head: h, Form: edit, Diffs: diff, AppliedAt: ago(time.Hour)})),
 		shelled("configuration-conflict", layout.SectionClusters, i18n.M("cluster.tab.configuration"), clusters.ConfigurationBody(clusters.Configuration{Head: h, Form: conflict})),

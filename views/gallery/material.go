@@ -3,10 +3,12 @@ package gallery
 import (
 	"time"
 
+	"commander/views/builder"
 	"commander/views/clusters"
 	"commander/views/i18n"
 	"commander/views/inventory"
 	"commander/views/layout"
+	"commander/views/paths"
 	"commander/views/registries"
 	"commander/views/ui"
 	"commander/views/workspaces"
@@ -49,8 +51,31 @@ func material() []Exhibit {
 	fields := "- identifier: true\n  key: address\n  title: Address\n  type: string\n  unique: true\n"
 	settings := inventory.Form{Slug: slug, ID: "k1", Name: "Machines", Revision: "2", CanSave: true, UsedBy: "payments-prod-2", Fields: []ui.Field{
 		{Name: inventory.FieldName, Kind: ui.Text, Span: 4, Title: "Name", Value: "Machines"},
-		{Name: inventory.FieldParams, Kind: ui.Area, Span: 4, Title: "Fields (YAML)", Value: fields, Problem: i18n.M("inventory.schema.empty"), Focus: true},
+	}, Schema: builder.Model{
+		Name: inventory.FieldParams, Text: fields, Address: paths.SchemaBuilder(slug), Catalog: true, Problem: i18n.M("inventory.schema.empty"), AsText: true,
 	}}
+	built := settings
+	built.UsedBy, built.Schema = "", builder.Model{
+		Name: inventory.FieldParams, Text: fields, Address: paths.SchemaBuilder(slug), Catalog: true, Blocks: []builder.Block{
+			{Header: "Access"},
+			{Title: "Address", Key: "address", Kind: "string", Span: 2, Marks: []i18n.Message{i18n.M("builder.mark.format", "ipv4"), i18n.M("builder.mark.unique"), i18n.M("builder.mark.identifier")}},
+			{Title: "Cores", Key: "cores", Kind: "number", Span: 1, Default: "4"},
+			{Title: "Zone of the data centre", Key: "zone", Kind: "select", Span: 1, Marks: []i18n.Message{i18n.M("builder.mark.optional"), i18n.M("builder.mark.immutable")}},
+			{Title: "Password", Key: "password", Kind: "string", Span: 1, Marks: []i18n.Message{i18n.M("builder.mark.format", "password")}},
+		},
+		Open: &builder.Editor{
+			At: 3, Choices: []builder.Choice{{Text: "First hall", Value: `{"hall":1}`}, {}}, ChoiceProblem: i18n.M("schema.choice_text", 4, "zone", 2),
+			Groups: []builder.Group{
+				{Fields: []ui.Field{
+					{Name: "params.key", Kind: ui.Text, Span: 2, Title: "Key", Value: "zone", Hint: "The name in templates."},
+					{Name: "params.title", Kind: ui.Text, Span: 2, Title: "Title", Problem: i18n.M("schema.title", 4, "zone"), Focus: true},
+					{Name: "params.kind", Kind: ui.Select, Span: 2, Title: "Kind", Value: "select", Options: []ui.Option{{Value: "string", Text: "text"}, {Value: "select", Text: "choice with values"}}},
+				}},
+				{For: "string", Fields: []ui.Field{{Name: "params.pattern", Kind: ui.Text, Span: 4, Title: "Pattern"}}},
+				{Fields: []ui.Field{{Name: "params.optional", Kind: ui.Checkbox, Title: "Optional", Value: "true"}}},
+			},
+		},
+	}
 	record := inventory.RecordForm{
 		Slug: slug, CatalogID: "k1", Catalog: "Machines", ID: "r1", Label: "10.20.0.11", Revision: "2", Users: users, CanSave: true,
 		Blocks: []clusters.Block{{Header: "Access"}, {Field: ui.Field{Name: clusters.ValueField("address"), Kind: ui.Text, Title: "Address", Value: "10.20.0.12", Span: 2, Changed: true, Was: "10.20.0.11"}}, {Field: ui.Field{Name: clusters.ValueField("password"), Kind: ui.Password, Title: "Password", Stored: true, Span: 2}}},
@@ -65,6 +90,7 @@ func material() []Exhibit {
 		shelled("catalog", layout.SectionInventory, shelf, inventory.CatalogBody(catalog)),
 		shelled("catalog-empty", layout.SectionInventory, shelf, inventory.CatalogBody(inventory.Catalog{Slug: slug, ID: "k2", Name: "Networks", Identifier: "networks", CanEdit: true})),
 		shelled("catalog-settings", layout.SectionInventory, shelf, inventory.FormBody(settings)),
+		shelled("catalog-builder", layout.SectionInventory, shelf, inventory.FormBody(built)),
 		shelled("catalog-import", layout.SectionInventory, shelf, inventory.ImportBody(inventory.Import{Slug: slug, Report: &report})),
 		shelled("record", layout.SectionInventory, shelf, inventory.RecordBody(record)),
 		shelled("registries", layout.SectionRegistries, title, registries.ListBody(list)),

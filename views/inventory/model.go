@@ -2,6 +2,7 @@
 package inventory
 
 import (
+	"commander/views/builder"
 	"commander/views/clusters"
 	"commander/views/i18n"
 	"commander/views/paths"
@@ -30,6 +31,7 @@ type Form struct {
 	Name     string // as it is saved, for the title
 	Revision string
 	Fields   []ui.Field
+	Schema   builder.Model // of the records
 	Message  i18n.Message
 	CanSave  bool
 	Archived bool

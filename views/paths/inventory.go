@@ -11,6 +11,7 @@ const (
 	RouteCatalogs           = "/workspaces/{slug}/inventory"
 	RouteCatalogNew         = "/workspaces/{slug}/inventory/new"
 	RouteCatalogImport      = "/workspaces/{slug}/inventory/import"
+	RouteSchemaBuilder      = "/workspaces/{slug}/schema-builder"
 	RouteCatalog            = "/workspaces/{slug}/inventory/{id}"
 	RouteCatalogSettings    = "/workspaces/{slug}/inventory/{id}/settings"
 	RouteCatalogArchive     = "/workspaces/{slug}/inventory/{id}/archive"
@@ -46,6 +47,9 @@ func CatalogList(slug string, q Query) string { return fill(RouteCatalogs, slug)
 
 // NewCatalog is the form of a new catalog.
 func NewCatalog(slug string) string { return fill(RouteCatalogNew, slug) }
+
+// SchemaBuilder takes the text of a schema and an act on its blocks, and gives the blocks.
+func SchemaBuilder(slug string) string { return fill(RouteSchemaBuilder, slug) }
 
 // CatalogImport takes a catalog with its records from JSON.
 func CatalogImport(slug string) string { return fill(RouteCatalogImport, slug) }

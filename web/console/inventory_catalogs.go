@@ -51,9 +51,10 @@ func (c *Console) inventoryPage(w http.ResponseWriter, r *http.Request, status i
 
 // catalogTyped is the form of a catalog as a person left it.
 type catalogTyped struct {
-	name, slug, params string
-	exclusive          bool
-	revision           int
+	name, slug string
+	schema     *schemaWork
+	exclusive  bool
+	revision   int
 }
 
 func catalogTypedIn(r *http.Request) (catalogTyped, error) {
@@ -62,12 +63,18 @@ func catalogTypedIn(r *http.Request) (catalogTyped, error) {
 	}
 	form := r.PostForm
 	t := catalogTyped{
-		name: form.Get(inventory.FieldName), slug: form.Get(inventory.FieldSlug), params: form.Get(inventory.FieldParams),
+		name: form.Get(inventory.FieldName), slug: form.Get(inventory.FieldSlug), schema: schemaWorkIn(form, inventory.FieldParams),
 		exclusive: form.Get(inventory.FieldExclusive) == "true",
 	}
+	t.schema.catalog = true
 	var err error
 	t.revision, err = revisionIn(r)
 	return t, err
+}
+
+// schemaOf is the work on a text that nobody has touched yet.
+func schemaOf(text string) *schemaWork {
+	return &schemaWork{name: inventory.FieldParams, text: text, catalog: true}
 }
 
 // revisionIn is the one that a posted form was drawn from, 0 when it names none.
@@ -91,7 +98,7 @@ func (c *Console) NewCatalog(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return c.catalogForm(w, r, http.StatusOK, workspace, nil, catalogTyped{params: firstFields, exclusive: true}, nil)
+	return c.catalogForm(w, r, http.StatusOK, workspace, nil, catalogTyped{schema: schemaOf(firstFields), exclusive: true}, nil)
 }
 
 // catalogForm answers with the form; saved is nil for a new catalog.
@@ -116,6 +123,10 @@ func (c *Console) catalogForm(w http.ResponseWriter, r *http.Request, status int
 		form.UsedBy = strings.Join(names, ", ")
 	}
 	form.Fields = catalogFields(r.Context(), t, saved, problems)
+	if problem := problems[fleet.ParamsField]; t.schema.problem.Key == "" {
+		t.schema.problem = problem
+	}
+	form.Schema = t.schema.model(r.Context(), paths.SchemaBuilder(workspace.Slug))
 	return c.inventoryPage(w, r, status, workspace, page{title: title, content: inventory.FormBody(form)})
 }
 
@@ -129,9 +140,6 @@ func catalogFields(ctx context.Context, t catalogTyped, saved *store.Catalog, pr
 				Options: []ui.Option{{Value: "true", Text: i18n.T(ctx, "catalogs.exclusive")}, {Value: "false", Text: i18n.T(ctx, "catalogs.shared")}},
 			})
 	}
-	fields = append(fields, ui.Field{
-		Name: inventory.FieldParams, Kind: ui.Area, Span: 4, Title: i18n.T(ctx, "catalogs.fields"), Hint: i18n.T(ctx, "catalogs.fields_hint"), Value: t.params,
-	})
 	focused := false
 	for i := range fields {
 		fields[i].Problem = i18n.Message(problems[fields[i].Name])
@@ -151,6 +159,9 @@ func (c *Console) CreateCatalog(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if t.schema.again {
+		return c.catalogForm(w, r, t.schema.status(), workspace, nil, t, nil)
+	}
 	made, err := c.createCatalog(r, workspace.ID, t)
 	if refusal, is := refused(err); is {
 		return c.catalogForm(w, r, respond.Status(refusal), workspace, nil, t, refusal)
@@ -163,7 +174,7 @@ func (c *Console) CreateCatalog(w http.ResponseWriter, r *http.Request) error {
 
 func (c *Console) createCatalog(r *http.Request, workspaceID uuid.UUID, t catalogTyped) (store.Catalog, error) {
 	return c.Fleet.CreateCatalog(r.Context(), actor(r), workspaceID, fleet.NewCatalog{
-		Name: t.name, Slug: t.slug, Exclusive: t.exclusive, Params: json.RawMessage(t.params),
+		Name: t.name, Slug: t.slug, Exclusive: t.exclusive, Params: json.RawMessage(t.schema.text),
 	})
 }
 
@@ -190,7 +201,7 @@ func (c *Console) CatalogSettings(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	t := catalogTyped{name: found.Name, params: fleet.CatalogText(found), revision: found.Revision}
+	t := catalogTyped{name: found.Name, schema: schemaOf(fleet.CatalogText(found)), revision: found.Revision}
 	return c.catalogForm(w, r, http.StatusOK, workspace, &found, t, nil)
 }
 
@@ -204,7 +215,10 @@ func (c *Console) SaveCatalog(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	_, err = c.Fleet.ChangeCatalog(r.Context(), actor(r), found.ID, t.revision, t.name, json.RawMessage(t.params))
+	if t.schema.again {
+		return c.catalogForm(w, r, t.schema.status(), workspace, &found, t, nil)
+	}
+	_, err = c.Fleet.ChangeCatalog(r.Context(), actor(r), found.ID, t.revision, t.name, json.RawMessage(t.schema.text))
 	if refusal, is := refused(err); is {
 		return c.catalogForm(w, r, respond.Status(refusal), workspace, &found, t, refusal)
 	}

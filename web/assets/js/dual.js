@@ -10,7 +10,7 @@ function arrange(dual) {
     const all = boxes(list);
     const stop = all.find((b) => b.tabIndex === 0 && !b.disabled) ?? all.find((b) => !b.disabled);
     for (const b of all) b.tabIndex = b === stop ? 0 : -1;
-    const count = list.closest(".side").querySelector("[data-count]");
+    const count = list.closest(".half").querySelector("[data-count]");
     if (count) count.textContent = list.children.length.toLocaleString(document.documentElement.lang);
   }
 }
@@ -75,7 +75,7 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "ArrowDown") walk(event.target, 1);
   else if (event.key === "ArrowUp") walk(event.target, -1);
   else if (other) focus(boxes(dual.querySelector(`[data-side=${other}]`)).find((b) => !b.disabled));
-  else if (event.key === "a" && (event.ctrlKey || event.metaKey)) moveAll(dual, list.dataset.side === "off" ? "on" : "off");
+  else if (event.key === "a" && (event.ctrlKey || event.metaKey)) moveAll(dual, list.dataset.half === "off" ? "on" : "off");
   else return;
   event.preventDefault();
 });
