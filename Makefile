@@ -63,6 +63,7 @@ generate: .cache/bin/sqlc ## make generated code anew: pages, queries, protocols
 	sh agents/node/api/generate.sh
 	sh agents/node/fencing/fencingpb/generate.sh
 	sh agents/dvp/api/virtualization/generate.sh
+	sh agents/dvp/api/infrastructure/generate.sh
 	go generate ./store/...
 
 # sqlc has a C library inside and a slower replacement for it; the replacement builds everywhere.

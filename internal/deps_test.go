@@ -51,6 +51,7 @@ var rules = []rule{
 	{folder: "cmd/commander-agent", may: []string{"agents", "internal"}, never: toolkit},
 	{folder: "cmd/ampg-connector", may: []string{"agents", "internal"}, never: toolkit},
 	{folder: "cmd/dhctl", may: []string{"agents", "internal"}, never: toolkit},
+	{folder: "cmd/capdvp-controller-manager", may: []string{"agents", "internal"}, never: toolkit},
 	{folder: "cmd/dvp-cloud-controller-manager", may: []string{"agents", "internal"}, never: toolkit},
 	{folder: "cmd/dvp-cloud-data-discoverer", may: []string{"agents", "internal"}, never: toolkit},
 	{folder: "cmd/dvp-csi-driver", may: []string{"agents", "internal"}, never: toolkit},

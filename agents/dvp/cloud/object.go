@@ -21,6 +21,16 @@ func resourceOf(object client.Object) (kind, resource string) {
 		return "VirtualDisk", "virtualdisks"
 	case *v1alpha2.VirtualMachineBlockDeviceAttachment:
 		return "VirtualMachineBlockDeviceAttachment", "virtualmachineblockdeviceattachments"
+	case *v1alpha2.VirtualMachineClass:
+		return "VirtualMachineClass", "virtualmachineclasses"
+	case *v1alpha2.VirtualImage:
+		return "VirtualImage", "virtualimages"
+	case *v1alpha2.ClusterVirtualImage:
+		return "ClusterVirtualImage", "clustervirtualimages"
+	case *v1alpha2.VirtualMachineIPAddress:
+		return "VirtualMachineIPAddress", "virtualmachineipaddresses"
+	case *v1alpha2.VirtualMachineOperation:
+		return "VirtualMachineOperation", "virtualmachineoperations"
 	case *corev1.Service:
 		return "Service", "services"
 	case *corev1.Secret:
@@ -43,7 +53,12 @@ func (c *Cloud) call(ctx context.Context, verb string, object client.Object, do 
 
 func (c *Cloud) read(ctx context.Context, object client.Object) error {
 	return c.call(ctx, "read", object, func(ctx context.Context) error {
-		return c.client.Get(ctx, client.ObjectKey{Namespace: c.namespace, Name: object.GetName()}, object)
+		key := client.ObjectKey{Namespace: c.namespace, Name: object.GetName()}
+		switch object.(type) {
+		case *v1alpha2.VirtualMachineClass, *v1alpha2.ClusterVirtualImage:
+			key.Namespace = "" // all projects share them
+		}
+		return c.client.Get(ctx, key, object)
 	})
 }
 

@@ -90,6 +90,12 @@ func healthchecks(name string) *unstructured.Unstructured {
 	return object
 }
 
+func healthchecksList() *unstructured.UnstructuredList {
+	list := new(unstructured.UnstructuredList)
+	list.SetGroupVersionKind(healthchecksKind.GroupVersion().WithKind(healthchecksKind.Kind + "List"))
+	return list
+}
+
 // HasHealthchecks says whether there is a ServiceWithHealthchecks of a name.
 func (c *Cloud) HasHealthchecks(ctx context.Context, name string) (bool, error) {
 	err := c.read(ctx, healthchecks(name))
