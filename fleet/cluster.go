@@ -228,6 +228,10 @@ func (f *Fleet) PreviewCluster(ctx context.Context, actor Actor, workspaceID, ve
 	if err != nil {
 		return Preview{}, err
 	}
+	parameters, err := parametersOf(version)
+	if err != nil {
+		return Preview{}, err
+	}
 	id := identity{keys: sshKeys{public: "ssh-ed25519 …", private: "…"}}
 	var saved store.Values
 	if clusterID != nil {
@@ -239,14 +243,14 @@ func (f *Fleet) PreviewCluster(ctx context.Context, actor Actor, workspaceID, ve
 		if err != nil {
 			return Preview{}, err
 		}
-		saved, id = current.Values, identity{cluster: cluster.ID, revision: cluster.Revision + 1, keys: sshKeys{public: cluster.SshPublicKey}}
+		saved, id = current.savedFor(parameters), identity{cluster: cluster.ID, revision: cluster.Revision + 1, keys: sshKeys{public: cluster.SshPublicKey}}
 	}
 	rendered, err := f.renderWith(ctx, f.source(f.Store.Querier, workspaceID, id.cluster, false), version, values, saved, id)
 	if err != nil {
 		return Preview{}, err
 	}
-	taken, err := f.takenValues(ctx, actor, workspaceID, id.cluster, version, rendered.values)
-	return Preview{Shown: rendered.both.Shown, Errors: append(rendered.errors, taken...), Records: rendered.records}, err
+	taken, err := f.takenValues(ctx, actor, workspaceID, id.cluster, version, rendered.values, newPromises())
+	return Preview{Shown: rendered.both.Shown, Errors: append(rendered.errors, taken.problems...), Records: rendered.records}, err
 }
 
 // cluster reads a cluster that the actor may see and checks the permission.

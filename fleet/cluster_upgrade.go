@@ -28,10 +28,23 @@ type Upgrade struct {
 	// Before and After have masks in place of secrets. Errors keep After from being applied.
 	Before, After store.Rendered
 	Errors        store.RenderErrors
+
+	unique []uniqueValue // that the cluster would have
+	picked []uuid.UUID   // exclusive records that it would use
 }
 
 // Ready reports whether the move can be made.
 func (u Upgrade) Ready() bool { return len(u.Open) == 0 && len(u.Errors) == 0 }
+
+// problem says why a parameter is open.
+func (u Upgrade) problem(key string) fault.Message {
+	for _, item := range u.Items {
+		if item.Key == key && item.Problem != nil {
+			return *item.Problem
+		}
+	}
+	return fault.Message{Key: "parameter.required"}
+}
 
 // UpgradeChoice is a move that a person has seen the list of.
 type UpgradeChoice struct {
@@ -87,14 +100,8 @@ func field(s schema.Schema, key string) *schema.Field {
 // problems say what keeps a merge from being made, by parameter.
 func (m merged) problems() map[string]fault.Message {
 	out := map[string]fault.Message{}
-	for _, item := range m.Items {
-		if !slices.Contains(m.open, item.Key) {
-			continue
-		}
-		out[ValueField(item.Key)] = fault.Message{Key: "parameter.required"}
-		if item.Problem != nil {
-			out[ValueField(item.Key)] = *item.Problem
-		}
+	for _, key := range m.open {
+		out[ValueField(key)] = Upgrade{Items: m.Items}.problem(key)
 	}
 	return out
 }
@@ -122,7 +129,13 @@ func (f *Fleet) PreviewUpgrade(ctx context.Context, actor Actor, id, versionID u
 	if err != nil {
 		return Upgrade{}, err
 	}
-	out := Upgrade{Cluster: cluster}
+	return f.previewUpgrade(ctx, actor, cluster, versionID, answers, newPromises())
+}
+
+// previewUpgrade is PreviewUpgrade of a cluster that the actor may see, after others that were
+// promised something.
+func (f *Fleet) previewUpgrade(ctx context.Context, actor Actor, cluster store.Cluster, versionID uuid.UUID, answers store.Values, promised *promises) (out Upgrade, err error) {
+	out.Cluster = cluster
 	if out.To, err = f.upgradeTo(ctx, cluster, versionID); err != nil {
 		return out, err
 	}
@@ -130,20 +143,42 @@ func (f *Fleet) PreviewUpgrade(ctx context.Context, actor Actor, id, versionID u
 	if out.From, old, out.Schema, err = schemas(ctx, f.Store.Querier, cluster, out.To); err != nil {
 		return out, err
 	}
-	current, err := f.configuration(ctx, f.Store.Querier, id, cluster.Revision)
+	current, err := f.configuration(ctx, f.Store.Querier, cluster.ID, cluster.Revision)
 	if err != nil {
 		return out, err
 	}
 	m := merge(current, old, out.Schema, answers)
-	out.Items, out.Open, out.Before = m.Items, m.open, current.Rendering.Shown
-	identity := identity{cluster: id, revision: cluster.Revision + 1, keys: sshKeys{public: cluster.SshPublicKey}}
-	rendered, err := f.renderWith(ctx, f.source(f.Store.Querier, cluster.WorkspaceID, id, false), out.To, m.Values, current.Values, identity)
+	identity := identity{cluster: cluster.ID, revision: cluster.Revision + 1, keys: sshKeys{public: cluster.SshPublicKey}}
+	source := f.source(f.Store.Querier, cluster.WorkspaceID, cluster.ID, false)
+	source.promised = promised.records
+	rendered, err := f.renderWith(ctx, source, out.To, m.Values, current.savedFor(out.Schema), identity)
 	if err != nil {
 		return out, err
 	}
-	taken, err := f.takenValues(ctx, actor, cluster.WorkspaceID, id, out.To, rendered.values)
-	out.After, out.Errors = rendered.both.Shown, append(rendered.errors, taken...)
+	out.Items, out.Open = showRecords(m.Items, out.Schema, current.Shown, rendered.records), m.open
+	out.Before, out.After, out.Errors = current.Rendering.Shown, rendered.both.Shown, rendered.errors
+	for _, t := range rendered.taken {
+		if t.exclusive {
+			out.picked = append(out.picked, t.ID)
+		}
+	}
+	taken, err := f.takenValues(ctx, actor, cluster.WorkspaceID, cluster.ID, out.To, rendered.values, promised)
+	out.unique, out.Errors = taken.wanted, append(out.Errors, taken.problems...)
 	return out, err
+}
+
+// showRecords puts records into the list as people may see them, before and after: what the
+// inventory picked is among those.
+func showRecords(items []upgrade.Item, next schema.Schema, before, after store.Values) []upgrade.Item {
+	for i, item := range items {
+		if item.Record {
+			items[i].Old = before[item.Key]
+		}
+		if f := field(next, item.Key); f != nil && f.Catalog != "" {
+			items[i].New = after[item.Key]
+		}
+	}
+	return items
 }
 
 // upgradeTo reads a version that a cluster does not have and may have.

@@ -110,8 +110,13 @@ func (f *Fleet) rerender(ctx context.Context, tx *store.Tx, cluster store.Cluste
 	if err != nil {
 		return rendering{}, err
 	}
+	parameters, err := parametersOf(version)
+	if err != nil {
+		return rendering{}, err
+	}
 	id := identity{cluster: cluster.ID, revision: cluster.Revision + 1, keys: sshKeys{cluster.SshPublicKey, string(private)}}
-	return f.renderWith(ctx, f.source(tx.Querier, cluster.WorkspaceID, cluster.ID, true), version, values, current.Values, id)
+	source := f.source(tx.Querier, cluster.WorkspaceID, cluster.ID, true)
+	return f.renderWith(ctx, source, version, values, current.savedFor(parameters), id)
 }
 
 func (f *Fleet) saveChange(ctx context.Context, tx *store.Tx, actor Actor, workspace store.Workspace, cluster store.Cluster,

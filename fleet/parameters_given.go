@@ -49,3 +49,16 @@ func (c Configuration) GivenKeys() []string {
 	}
 	return given
 }
+
+// savedFor are the values that a save with other parameters is held to, and may tell of: a secret or
+// a record that could be read under them is none of those.
+func (c Configuration) savedFor(next schema.Schema) store.Values {
+	saved := clone(c.Values)
+	for _, f := range next.Fields() {
+		was := field(c.Schema, f.Key)
+		if was == nil || was.Catalog != "" && f.Catalog == "" || was.Secret() && !f.Secret() {
+			delete(saved, f.Key)
+		}
+	}
+	return saved
+}

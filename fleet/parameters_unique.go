@@ -116,26 +116,35 @@ func holder(ctx context.Context, tx *store.Tx, workspaceID uuid.UUID, v uniqueVa
 	return row, nil
 }
 
-// takenValues are the unique values that other clusters have already, for a preview. Who may not
-// save is not told: values are secrets perhaps, and could be guessed by asking.
-func (f *Fleet) takenValues(ctx context.Context, actor Actor, workspaceID, clusterID uuid.UUID, version store.ClusterTemplateVersion, values store.Values) (found store.RenderErrors, err error) {
+// taken is what a preview knows of unique values.
+type taken struct {
+	wanted   []uniqueValue
+	problems store.RenderErrors
+}
+
+// takenValues are the unique values that a cluster wants, with a problem for each that another has
+// already or was promised. Who may not save is told nothing: values are secrets perhaps, and could
+// be guessed by asking.
+func (f *Fleet) takenValues(ctx context.Context, actor Actor, workspaceID, clusterID uuid.UUID, version store.ClusterTemplateVersion, values store.Values, promised *promises) (found taken, err error) {
 	parameters, err := parametersOf(version)
 	if err != nil || Allowed(actor, ClustersEdit, workspaceID) != nil {
-		return nil, err
+		return found, err
 	}
 	err = f.Store.InTx(ctx, func(tx *store.Tx) error {
-		found = nil
-		wanted, err := uniqueValues(ctx, tx, workspaceID, parameters, values)
-		if err != nil {
+		found = taken{}
+		if found.wanted, err = uniqueValues(ctx, tx, workspaceID, parameters, values); err != nil {
 			return err
 		}
-		for _, v := range wanted {
-			row, err := holder(ctx, tx, workspaceID, v)
+		for _, v := range found.wanted {
+			other, err := holder(ctx, tx, workspaceID, v)
 			if err != nil {
 				return err
 			}
-			if row.ID != uuid.Nil && row.ID != clusterID {
-				found = append(found, store.RenderError{Section: v.key, Parameter: true, Key: "parameter.not_unique", Args: []any{row.Name}})
+			if earlier, is := promised.values[string(v.hash)]; is {
+				other = store.HolderOfParameterValueRow{ID: earlier.ID, Name: earlier.Name}
+			}
+			if other.ID != uuid.Nil && other.ID != clusterID {
+				found.problems = append(found.problems, store.RenderError{Section: v.key, Parameter: true, Key: "parameter.not_unique", Args: []any{other.Name}})
 			}
 		}
 		return nil

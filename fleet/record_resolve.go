@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/google/uuid"
@@ -53,6 +54,8 @@ type recordSource struct {
 	clusterID   uuid.UUID
 	// take locks the catalogs, so that what is read stays true until the transaction ends.
 	take bool
+	// promised are exclusive records that clusters get before this one: none of them is picked.
+	promised map[uuid.UUID]bool
 }
 
 // source reads records for a cluster of a workspace; uuid.Nil stands for a cluster to come.
@@ -295,6 +298,9 @@ func (r *resolver) pick(ctx context.Context, field *schema.Field) ([]uuid.UUID, 
 		return nil, nil
 	}
 	used := map[uuid.UUID]bool{}
+	if catalog.Exclusive {
+		maps.Copy(used, r.promised)
+	}
 	for _, ids := range r.chosen {
 		for _, id := range ids {
 			used[id] = true

@@ -47,6 +47,9 @@ const (
 	mostParallel = 100
 )
 
+// mostAttempts lets the job of a move outlive every outage of the database: River's counter ends there.
+const mostAttempts = 30_000
+
 func (p SwitchPlan) check() error {
 	problems := map[string]fault.Message{}
 	switch {
@@ -89,73 +92,6 @@ func (f *Fleet) switchVersion(ctx context.Context, actor Actor, p Permission, ve
 	return version, workspace, err
 }
 
-// SwitchPreview is what a move would make of one cluster.
-type SwitchPreview struct {
-	ClusterID uuid.UUID
-	Upgrade
-	// Refusal says why the cluster would be refused; nil when it would be moved.
-	Refusal *fault.Message
-}
-
-// PreviewSwitch tells what a move would make of each cluster, and which would be refused and why.
-// Nothing is changed.
-func (f *Fleet) PreviewSwitch(ctx context.Context, actor Actor, versionID uuid.UUID, ids []uuid.UUID) ([]SwitchPreview, error) {
-	_, workspace, err := f.switchVersion(ctx, actor, ClustersView, versionID)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]SwitchPreview, 0, len(ids))
-	for _, id := range ids {
-		line, err := f.previewSwitch(ctx, actor, workspace.ID, versionID, id)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, line)
-	}
-	return out, nil
-}
-
-func (f *Fleet) previewSwitch(ctx context.Context, actor Actor, workspaceID, versionID, id uuid.UUID) (SwitchPreview, error) {
-	out := SwitchPreview{ClusterID: id}
-	cluster, err := f.Store.Cluster(ctx, id)
-	if err != nil && !notThere(err) {
-		return out, store.AsFault(err)
-	}
-	if err != nil || cluster.WorkspaceID != workspaceID {
-		out.Refusal = &fault.Message{Key: "fault.not_found"}
-		return out, nil
-	}
-	out.Upgrade, err = f.PreviewUpgrade(ctx, actor, id, versionID, nil)
-	if err == nil {
-		err = f.switchable(ctx, out.Upgrade)
-	}
-	var refused bool
-	if out.Refusal, refused = refusal(err); err != nil && !refused {
-		return out, err
-	}
-	return out, nil
-}
-
-// switchable says why a cluster would not be moved now.
-func (f *Fleet) switchable(ctx context.Context, u Upgrade) error {
-	if err := changeable(u.Cluster, u.Cluster.Revision); err != nil {
-		return err
-	}
-	if len(u.Open) > 0 {
-		return fault.Fields(map[string]fault.Message{ValueField(u.Open[0]): {Key: "parameter.required"}})
-	}
-	if len(u.Errors) > 0 {
-		return asFault(u.Errors)
-	}
-	active, err := f.Store.ActiveTasks(ctx, u.Cluster.ID)
-	for _, task := range active {
-		if task.Status == store.TaskLost || task.Status == store.TaskLostInCritical {
-			return fault.New(fault.Conflict, "cluster.task_lost", u.Cluster.Name)
-		}
-	}
-	return store.AsFault(err)
-}
-
 // SwitchClusters begins a move of many clusters: each is moved as UpgradeCluster does, in waves, by a
 // job that goes on after restarts. It fails with Invalid when the plan makes no sense.
 func (f *Fleet) SwitchClusters(ctx context.Context, actor Actor, plan SwitchPlan) (store.BulkSwitch, error) {
@@ -166,11 +102,16 @@ func (f *Fleet) SwitchClusters(ctx context.Context, actor Actor, plan SwitchPlan
 	if err := plan.check(); err != nil {
 		return store.BulkSwitch{}, err
 	}
+	targets, err := f.targets(ctx, workspace.ID, plan.Clusters)
+	if err != nil {
+		return store.BulkSwitch{}, err
+	}
 	var made store.BulkSwitch
 	err = f.Store.InTx(ctx, func(tx *store.Tx) error {
 		if plan.Nonce != nil {
-			if made, err = tx.BulkSwitchByNonce(ctx, plan.Nonce); err == nil {
-				return nil // the same form, sent twice
+			made, err = tx.BulkSwitchByNonce(ctx, store.BulkSwitchByNonceParams{FormNonce: plan.Nonce, WorkspaceID: workspace.ID})
+			if err == nil || !notThere(err) {
+				return err // the same form, sent twice
 			}
 		}
 		row := store.InsertBulkSwitchParams{
@@ -183,48 +124,57 @@ func (f *Fleet) SwitchClusters(ctx context.Context, actor Actor, plan SwitchPlan
 		if made, err = tx.InsertBulkSwitch(ctx, row); err != nil {
 			return fmt.Errorf("write the move to version %s: %w", version.ID, err)
 		}
-		count, err := insertTargets(ctx, tx, made, plan)
-		if err != nil {
+		if err := insertTargets(ctx, tx, made, targets); err != nil {
 			return err
 		}
-		if _, err := f.Queue.InsertTx(ctx, tx.Tx, SwitchArgs{made.ID}, &river.InsertOpts{Queue: river.QueueDefault}); err != nil {
+		opts := &river.InsertOpts{Queue: river.QueueDefault, MaxAttempts: mostAttempts}
+		if _, err := f.Queue.InsertTx(ctx, tx.Tx, SwitchArgs{made.ID}, opts); err != nil {
 			return fmt.Errorf("ask for the move to version %s: %w", version.ID, err)
 		}
 		return f.audit(ctx, tx, actor, change{
 			Action: "clusters.switch", ObjectType: "ClusterTemplate", ObjectID: version.TemplateID, Workspace: workspace,
 			Changes: map[string]any{
-				"version": version.Number, "clusters": count, "wave_size": plan.WaveSize, "parallel": plan.Parallel, "stop_at_failure": plan.StopAtFailure,
+				"version": version.Number, "clusters": len(targets), "wave_size": plan.WaveSize, "parallel": plan.Parallel, "stop_at_failure": plan.StopAtFailure,
 			},
 		})
 	})
 	if store.Unique(err, "bulk_switches_form_nonce_key") { // its twin was faster by a moment
-		made, err = f.Store.BulkSwitchByNonce(ctx, plan.Nonce)
+		made, err = f.Store.BulkSwitchByNonce(ctx, store.BulkSwitchByNonceParams{FormNonce: plan.Nonce, WorkspaceID: workspace.ID})
 		return made, store.AsFault(err)
 	}
 	return made, err
 }
 
-// insertTargets writes the clusters of a plan. One of another workspace is as unknown as none.
-func insertTargets(ctx context.Context, tx *store.Tx, made store.BulkSwitch, plan SwitchPlan) (int, error) {
+// targets are the clusters of a plan without repetitions. One of another workspace is as unknown as
+// none.
+func (f *Fleet) targets(ctx context.Context, workspaceID uuid.UUID, planned []SwitchTarget) ([]SwitchTarget, error) {
 	seen := map[uuid.UUID]bool{}
-	for _, target := range plan.Clusters {
-		if seen[target.ID] {
-			continue
+	var targets []SwitchTarget
+	var ids []uuid.UUID
+	for _, t := range planned {
+		if !seen[t.ID] {
+			seen[t.ID] = true
+			targets, ids = append(targets, t), append(ids, t.ID)
 		}
-		cluster, err := tx.Cluster(ctx, target.ID)
-		if err == nil && cluster.WorkspaceID != made.WorkspaceID || notThere(err) {
-			return 0, fault.Fields(map[string]fault.Message{"clusters": {Key: "fault.not_found"}})
-		}
-		if err != nil {
-			return 0, fmt.Errorf("read cluster %s: %w", target.ID, err)
-		}
-		err = tx.InsertBulkSwitchCluster(ctx, store.InsertBulkSwitchClusterParams{
-			SwitchID: made.ID, ClusterID: target.ID, Position: len(seen), Wave: len(seen)/plan.WaveSize + 1, Revision: target.Revision,
-		})
-		if err != nil {
-			return 0, fmt.Errorf("write cluster %s of a move: %w", target.ID, err)
-		}
-		seen[target.ID] = true
 	}
-	return len(seen), nil
+	known, err := f.Store.CountClustersAmong(ctx, store.CountClustersAmongParams{WorkspaceID: workspaceID, Ids: ids})
+	if err != nil {
+		return nil, fmt.Errorf("look for the clusters of a move: %w", store.AsFault(err))
+	}
+	if int(known) < len(targets) {
+		return nil, fault.Fields(map[string]fault.Message{"clusters": {Key: "fault.not_found"}})
+	}
+	return targets, nil
+}
+
+func insertTargets(ctx context.Context, tx *store.Tx, move store.BulkSwitch, targets []SwitchTarget) error {
+	rows := store.InsertBulkSwitchClustersParams{SwitchID: move.ID}
+	for i, t := range targets {
+		rows.Clusters, rows.Revisions = append(rows.Clusters, t.ID), append(rows.Revisions, t.Revision)
+		rows.Positions, rows.Waves = append(rows.Positions, i), append(rows.Waves, i/move.WaveSize+1)
+	}
+	if err := tx.InsertBulkSwitchClusters(ctx, rows); err != nil {
+		return fmt.Errorf("write the clusters of move %s: %w", move.ID, err)
+	}
+	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -11,45 +12,93 @@ import (
 	"commander/store"
 )
 
-// SwitchView is a move with its clusters in the order of the plan.
+// SwitchView is a move with some of its clusters in the order of the plan.
 type SwitchView struct {
 	store.BulkSwitch
-	Clusters []SwitchLine
+	Workspace store.Workspace
+	Template  store.ClusterTemplate
+	Version   store.ClusterTemplateVersion
+	Counts    map[store.SwitchState]int64
+	Clusters  []SwitchLine
 }
 
 // SwitchLine is one cluster of a move.
 type SwitchLine struct {
 	store.BulkSwitchCluster
-	Name       string
-	TaskStatus store.TaskStatus // empty without a task
+	Name     string
+	Archived bool
+	// TaskStatus is empty without a task. TaskProgress is from 0 to 1.
+	TaskStatus   store.TaskStatus
+	TaskProgress float64
 	// Reason says why the cluster failed, was refused or skipped; nil otherwise.
 	Reason *fault.Message
 }
 
+// SwitchFilter chooses clusters of a move.
+type SwitchFilter struct {
+	// States are those to choose; nil means all.
+	States []store.SwitchState
+	// Since leaves out what has ended before. What runs is always there.
+	Since *time.Time
+	// Limit bounds the lines; 0 means all of them.
+	Limit, Start int
+}
+
 // BulkSwitch reads a move for its page.
-func (f *Fleet) BulkSwitch(ctx context.Context, actor Actor, id uuid.UUID) (SwitchView, error) {
-	move, err := f.Store.BulkSwitch(ctx, id)
-	if err != nil {
-		return SwitchView{}, store.AsFault(err)
+func (f *Fleet) BulkSwitch(ctx context.Context, actor Actor, id uuid.UUID, filter SwitchFilter) (view SwitchView, err error) {
+	if view.BulkSwitch, err = f.Store.BulkSwitch(ctx, id); err != nil {
+		return view, store.AsFault(err)
 	}
-	view := SwitchView{BulkSwitch: move}
-	if err := Allowed(actor, ClustersView, move.WorkspaceID); err != nil {
+	if err := Allowed(actor, ClustersView, view.WorkspaceID); err != nil {
 		return SwitchView{}, err
 	}
-	rows, err := f.Store.BulkSwitchClusters(ctx, id)
+	if view.Workspace, err = f.Store.Workspace(ctx, view.WorkspaceID); err != nil {
+		return view, store.AsFault(err)
+	}
+	if view.Version, err = f.Store.TemplateVersion(ctx, view.TemplateVersionID); err != nil {
+		return view, store.AsFault(err)
+	}
+	if view.Template, err = f.Store.Template(ctx, view.Version.TemplateID); err != nil {
+		return view, store.AsFault(err)
+	}
+	counts, err := f.Store.BulkSwitchCounts(ctx, id)
 	if err != nil {
 		return view, store.AsFault(err)
 	}
+	view.Counts = map[store.SwitchState]int64{}
+	for _, row := range counts {
+		view.Counts[row.Status] = row.Count
+	}
+	view.Clusters, err = f.switchLines(ctx, id, filter)
+	return view, err
+}
+
+func (f *Fleet) switchLines(ctx context.Context, id uuid.UUID, filter SwitchFilter) ([]SwitchLine, error) {
+	wanted := store.BulkSwitchClustersParams{SwitchID: id, States: []string{}, Since: filter.Since, Start: filter.Start, PageSize: filter.Limit}
+	if filter.Limit == 0 {
+		wanted.PageSize = mostSwitched
+	}
+	for _, state := range filter.States {
+		wanted.States = append(wanted.States, string(state))
+	}
+	rows, err := f.Store.BulkSwitchClusters(ctx, wanted)
+	if err != nil {
+		return nil, store.AsFault(err)
+	}
+	lines := make([]SwitchLine, 0, len(rows))
 	for _, row := range rows {
-		line := SwitchLine{BulkSwitchCluster: row.BulkSwitchCluster, Name: row.Name, TaskStatus: store.TaskStatus(row.TaskStatus)}
+		line := SwitchLine{
+			BulkSwitchCluster: row.BulkSwitchCluster, Name: row.Name, Archived: row.ArchivedAt != nil,
+			TaskStatus: row.TaskStatus, TaskProgress: row.TaskProgress,
+		}
 		if body := row.BulkSwitchCluster.Reason; body != nil {
 			if line.Reason, err = readReason(body); err != nil {
-				return view, fmt.Errorf("read the reason of cluster %s: %w", row.Name, err)
+				return nil, fmt.Errorf("read the reason of cluster %s: %w", row.Name, err)
 			}
 		}
-		view.Clusters = append(view.Clusters, line)
+		lines = append(lines, line)
 	}
-	return view, nil
+	return lines, nil
 }
 
 // readReason gives a message back whose arguments may be messages themselves.
@@ -93,36 +142,28 @@ func (f *Fleet) BulkSwitches(ctx context.Context, actor Actor, templateID uuid.U
 	return rows, store.AsFault(err)
 }
 
-// CancelSwitch starts nothing more of a move; changes that run go on. It fails with Conflict when
-// the move does not run.
-func (f *Fleet) CancelSwitch(ctx context.Context, actor Actor, id uuid.UUID) (store.BulkSwitch, error) {
-	var move store.BulkSwitch
-	err := f.Store.InTx(ctx, func(tx *store.Tx) error {
-		var err error
-		if move, err = tx.BulkSwitchForUpdate(ctx, id); err != nil {
-			return err
-		}
-		if err := Allowed(actor, ClustersEdit, move.WorkspaceID); err != nil {
-			return err
-		}
-		if move.Status != store.SwitchRunning {
-			return fault.New(fault.Conflict, "cluster.switch.over")
-		}
-		workspace, err := tx.Workspace(ctx, move.WorkspaceID)
-		if err != nil {
-			return err
-		}
-		version, err := tx.TemplateVersion(ctx, move.TemplateVersionID)
-		if err != nil {
-			return err
-		}
-		if move, err = stopSwitch(ctx, tx, move, store.SwitchCancelled, fault.Message{Key: "cluster.switch.cancelled", Args: []any{actor.Name}}); err != nil {
-			return err
-		}
-		return f.audit(ctx, tx, actor, change{
-			Action: "clusters.switch.cancel", ObjectType: "ClusterTemplate", ObjectID: version.TemplateID, Workspace: workspace,
-			Changes: map[string]any{"version": version.Number},
-		})
+// SwitchSearch chooses among the clusters that could be moved to a version.
+type SwitchSearch struct {
+	// Text is a part of the name, From the number of the version that they have; 0 means any.
+	Text string
+	From int
+}
+
+// SwitchCandidates are the clusters of a template that have another version than a wanted one, up to
+// MostPreviewed of them, and how many there are in all.
+func (f *Fleet) SwitchCandidates(ctx context.Context, actor Actor, version store.ClusterTemplateVersion, search SwitchSearch) (rows []store.SwitchCandidatesRow, total int, err error) {
+	template, err := f.Store.Template(ctx, version.TemplateID)
+	if err != nil {
+		return nil, 0, store.AsFault(err)
+	}
+	if err := Allowed(actor, ClustersView, template.WorkspaceID); err != nil {
+		return nil, 0, err
+	}
+	rows, err = f.Store.SwitchCandidates(ctx, store.SwitchCandidatesParams{
+		TemplateID: template.ID, Target: version.ID, FromVersion: search.From, Search: search.Text, PageSize: MostPreviewed,
 	})
-	return move, err
+	if len(rows) > 0 {
+		total = int(rows[0].Total)
+	}
+	return rows, total, store.AsFault(err)
 }

@@ -15,22 +15,27 @@ import (
 	"commander/store"
 )
 
+// mostAtOnce bounds what one look at a move starts or refuses, so that a job never runs for long.
+const mostAtOnce = 100
+
 // ContinueSwitch notes what became of the changes of a move and starts those that may start now. done
-// is true when nothing is left to do. It can be repeated: what each cluster is at stands in its row,
-// which changes in the transaction that changes the cluster.
+// is true when nothing is left to do. It can be repeated, and by several at once: what each cluster is
+// at stands in its row, which changes in the transaction that changes the cluster.
 func (f *Fleet) ContinueSwitch(ctx context.Context, id uuid.UUID) (done bool, err error) {
 	move, err := f.Store.BulkSwitch(ctx, id)
 	if notThere(err) {
 		return true, nil // gone with its workspace
 	}
 	if err != nil {
-		return false, fmt.Errorf("read move %s: %w", id, err)
+		return false, fmt.Errorf("read move %s: %w", id, store.AsFault(err))
 	}
-	for {
+	// Pages show how far the changes that run have come, so each look is news.
+	defer f.Store.Publish(store.SwitchTopic(id))
+	for range mostAtOnce {
 		// A version that may not be used any more refuses the clusters that are left.
 		version, unusable := f.usableVersion(ctx, move.WorkspaceID, move.TemplateVersionID)
-		if fault.Is(unusable, fault.Unavailable) {
-			return false, unusable
+		if unusable != nil && !fault.Is(unusable, fault.Invalid) {
+			return false, fmt.Errorf("continue move %s: %w", id, unusable)
 		}
 		var step switchStep
 		err := f.Store.InTx(ctx, func(tx *store.Tx) error {
@@ -51,6 +56,7 @@ func (f *Fleet) ContinueSwitch(ctx context.Context, id uuid.UUID) (done bool, er
 			return step.done, nil
 		}
 	}
+	return false, nil
 }
 
 // switchStep is what one step did: it started a cluster, or found none to start.
@@ -64,11 +70,11 @@ func (f *Fleet) stepSwitch(ctx context.Context, tx *store.Tx, id uuid.UUID, vers
 	if err != nil || move.FinishedAt != nil {
 		return switchStep{done: err == nil}, err
 	}
-	rows, err := tx.BulkSwitchClusters(ctx, id)
+	rows, err := tx.OpenBulkSwitchClusters(ctx, id)
 	if err != nil {
 		return switchStep{}, err
 	}
-	if err := f.settleSwitch(ctx, tx, &move, rows); err != nil {
+	if err := settleSwitch(ctx, tx, &move, rows); err != nil {
 		return switchStep{}, err
 	}
 	next, running := nextInSwitch(move, rows)
@@ -79,12 +85,12 @@ func (f *Fleet) stepSwitch(ctx context.Context, tx *store.Tx, id uuid.UUID, vers
 		return switchStep{done: true}, endSwitch(ctx, tx, move)
 	}
 	// From here on a refusal is about this cluster.
-	step := switchStep{cluster: next.BulkSwitchCluster.ClusterID}
+	step := switchStep{cluster: next.ClusterID}
 	if unusable != nil {
 		return step, unusable
 	}
 	_, task, err := f.upgradeIn(ctx, tx, plannedBy(move), step.cluster, version, UpgradeChoice{
-		Revision: next.BulkSwitchCluster.Revision, VersionID: move.TemplateVersionID,
+		Revision: next.Revision, VersionID: move.TemplateVersionID,
 	})
 	if err != nil {
 		return step, err
@@ -93,7 +99,10 @@ func (f *Fleet) stepSwitch(ctx context.Context, tx *store.Tx, id uuid.UUID, vers
 	if task != nil {
 		row.Status, row.TaskID = store.SwitchRuns, &task.ID
 	}
-	return step, tx.StartBulkSwitchCluster(ctx, row)
+	if err := tx.StartBulkSwitchCluster(ctx, row); err != nil {
+		return step, err
+	}
+	return step, tx.TouchBulkSwitch(ctx, id)
 }
 
 // plannedBy is in whose name a move acts: it was allowed when it was planned, and can be cancelled.
@@ -118,21 +127,18 @@ var switchReasons = map[store.TaskStatus]string{
 }
 
 // settleSwitch notes the changes that are over, in rows as well, and stops a move that has failed.
-func (f *Fleet) settleSwitch(ctx context.Context, tx *store.Tx, move *store.BulkSwitch, rows []store.BulkSwitchClustersRow) error {
+func settleSwitch(ctx context.Context, tx *store.Tx, move *store.BulkSwitch, rows []store.OpenBulkSwitchClustersRow) error {
 	var failed string
 	for i := range rows {
 		row := &rows[i].BulkSwitchCluster
-		if row.Status == store.SwitchRuns {
-			state, over := ended[store.TaskStatus(rows[i].TaskStatus)]
-			if !over {
-				continue
-			}
-			row.Status = state
-			if err := endInSwitch(ctx, tx, *row, state, switchReasons[store.TaskStatus(rows[i].TaskStatus)]); err != nil {
-				return err
-			}
+		state, over := ended[rows[i].TaskStatus]
+		if row.Status != store.SwitchRuns || !over {
+			continue
 		}
-		if row.Status == store.SwitchFailed && failed == "" {
+		if err := endInSwitch(ctx, tx, *row, state, switchReasons[rows[i].TaskStatus]); err != nil {
+			return err
+		}
+		if row.Status = state; state == store.SwitchFailed && failed == "" {
 			failed = rows[i].Name
 		}
 	}
@@ -150,14 +156,17 @@ func (f *Fleet) settleSwitch(ctx context.Context, tx *store.Tx, move *store.Bulk
 }
 
 func endInSwitch(ctx context.Context, tx *store.Tx, row store.BulkSwitchCluster, state store.SwitchState, key string) error {
-	end := store.EndBulkSwitchClusterParams{SwitchID: row.SwitchID, ClusterID: row.ClusterID, Status: state}
+	end := store.EndBulkSwitchClusterParams{SwitchID: row.SwitchID, ClusterID: row.ClusterID, Status: state, Seen: store.SwitchRuns}
 	if key != "" {
 		var err error
 		if end.Reason, err = json.Marshal(fault.Message{Key: key}); err != nil {
 			return err
 		}
 	}
-	return tx.EndBulkSwitchCluster(ctx, end)
+	if _, err := tx.EndBulkSwitchCluster(ctx, end); err != nil {
+		return fmt.Errorf("note the end of the change of cluster %s: %w", row.ClusterID, err)
+	}
+	return tx.TouchBulkSwitch(ctx, row.SwitchID)
 }
 
 // stopSwitch starts nothing more; what runs goes on.
@@ -169,28 +178,28 @@ func stopSwitch(ctx context.Context, tx *store.Tx, move store.BulkSwitch, status
 	if err := tx.SkipBulkSwitchClusters(ctx, store.SkipBulkSwitchClustersParams{SwitchID: move.ID, Reason: body}); err != nil {
 		return move, fmt.Errorf("stop move %s: %w", move.ID, err)
 	}
+	tx.Changed(store.SwitchTopic(move.ID))
 	return tx.SetBulkSwitchStatus(ctx, store.SetBulkSwitchStatusParams{ID: move.ID, Status: status})
 }
 
 // nextInSwitch is the cluster to start now: the first that waits in a wave before which all is over,
 // while fewer than allowed are running.
-func nextInSwitch(move store.BulkSwitch, rows []store.BulkSwitchClustersRow) (next *store.BulkSwitchClustersRow, running int) {
+func nextInSwitch(move store.BulkSwitch, rows []store.OpenBulkSwitchClustersRow) (next *store.BulkSwitchCluster, running int) {
+	earliest := 0 // wave that runs
 	for i := range rows {
 		row := &rows[i].BulkSwitchCluster
 		switch {
 		case row.Status == store.SwitchRuns:
 			running++
+			if earliest == 0 {
+				earliest = row.Wave
+			}
 		case row.Status == store.SwitchWaits && next == nil:
-			next = &rows[i]
+			next = row
 		}
 	}
-	if next == nil || running >= move.Parallel {
+	if next == nil || running >= move.Parallel || earliest != 0 && earliest < next.Wave {
 		return nil, running
-	}
-	for _, row := range rows {
-		if row.BulkSwitchCluster.Status == store.SwitchRuns && row.BulkSwitchCluster.Wave < next.BulkSwitchCluster.Wave {
-			return nil, running
-		}
 	}
 	return next, running
 }
@@ -207,19 +216,22 @@ func endSwitch(ctx context.Context, tx *store.Tx, move store.BulkSwitch) error {
 	return err
 }
 
-// refuseSwitch notes why a cluster was not moved.
+// refuseSwitch notes why a cluster was not moved, unless somebody else went on with it since.
 func (f *Fleet) refuseSwitch(ctx context.Context, id, clusterID uuid.UUID, reason *fault.Message) error {
+	body, err := json.Marshal(reason)
+	if err != nil {
+		return err
+	}
 	return f.Store.InTx(ctx, func(tx *store.Tx) error {
 		if _, err := tx.BulkSwitchForUpdate(ctx, id); err != nil {
 			return err
 		}
-		body, err := json.Marshal(reason)
-		if err != nil {
-			return err
+		if _, err := tx.EndBulkSwitchCluster(ctx, store.EndBulkSwitchClusterParams{
+			SwitchID: id, ClusterID: clusterID, Status: store.SwitchRefused, Reason: body, Seen: store.SwitchWaits,
+		}); err != nil {
+			return fmt.Errorf("note why cluster %s was not moved: %w", clusterID, err)
 		}
-		return tx.EndBulkSwitchCluster(ctx, store.EndBulkSwitchClusterParams{
-			SwitchID: id, ClusterID: clusterID, Status: store.SwitchRefused, Reason: body,
-		})
+		return tx.TouchBulkSwitch(ctx, id)
 	})
 }
 

@@ -57,6 +57,9 @@ type choreWorker struct {
 	log   *slog.Logger
 }
 
+// Timeout leaves room for many rows.
+func (w *choreWorker) Timeout(*river.Job[ChoreArgs]) time.Duration { return longestSweep }
+
 // Work runs the chore.
 func (w *choreWorker) Work(ctx context.Context, job *river.Job[ChoreArgs]) error {
 	return RunChore(ctx, w.fleet, w.log, job.Args.Name)

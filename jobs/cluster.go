@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"time"
 
 	"github.com/riverqueue/river"
 
@@ -26,6 +27,9 @@ type clusterWorker[A clusterArgs] struct {
 func (w *clusterWorker[A]) Work(ctx context.Context, job *river.Job[A]) error {
 	return w.clusters.Work(ctx, job.Args.Of())
 }
+
+// Timeout is that of one operation.
+func (w *clusterWorker[A]) Timeout(*river.Job[A]) time.Duration { return longestOperation }
 
 func addClusterWorkers(workers *river.Workers, clusters ClusterWorker) {
 	river.AddWorker(workers, &clusterWorker[fleet.BootstrapArgs]{clusters: clusters})

@@ -35,10 +35,16 @@ type ClusterWorker interface {
 }
 
 const (
-	// longestOperation bounds the work on one cluster. River's own timeout and rescue lie beyond
-	// it, since silence is judged by the task checker long before.
+	// longestOperation bounds the work on one cluster, beyond the quiet limit at which the task
+	// checker judges long before.
 	longestOperation = 12 * time.Hour
-	rescueAfter      = longestOperation + time.Hour
+	// longestSweep bounds jobs that go through many rows, and longestJob all others. Each goes on
+	// from where it stopped.
+	longestSweep = 10 * time.Minute
+	longestJob   = time.Minute
+	// rescueAfter is when a job counts as stuck whose process was killed, if its own bound has passed
+	// as well: it is delivered again.
+	rescueAfter = longestJob + 30*time.Second
 	// pollEvery is how soon a job is found when its notice was lost.
 	pollEvery = 500 * time.Millisecond
 )
@@ -52,28 +58,30 @@ func Insert(pool *pgxpool.Pool, log *slog.Logger) (*river.Client[pgx.Tx], error)
 	return client, nil
 }
 
-// New makes the client that works on jobs in this process.
+// New makes the client that works on jobs in this process. Whatever it works on, it knows every kind
+// of job and every periodic one: the one client that River lets lead plans the periodic ones, and
+// throws stuck jobs away whose kind it does not know.
 func New(d Deps) (*river.Client[pgx.Tx], error) {
 	workers := river.NewWorkers()
+	addClusterWorkers(workers, d.Clusters)
+	river.AddWorker(workers, &choreWorker{fleet: d.Fleet, log: d.Log})
+	river.AddWorker(workers, &rerenderWorker{fleet: d.Fleet})
+	river.AddWorker(workers, &switchWorker{fleet: d.Fleet})
 	queues := map[string]river.QueueConfig{}
-	var periodic []*river.PeriodicJob
 	if d.Clusters != nil {
-		addClusterWorkers(workers, d.Clusters)
 		queues[fleet.ClustersQueue] = river.QueueConfig{MaxWorkers: d.ClusterWorkers}
 	}
 	if d.Housekeeping {
-		river.AddWorker(workers, &choreWorker{fleet: d.Fleet, log: d.Log})
-		river.AddWorker(workers, &rerenderWorker{fleet: d.Fleet})
-		river.AddWorker(workers, &switchWorker{fleet: d.Fleet})
 		queues[river.QueueDefault] = river.QueueConfig{MaxWorkers: 2}
-		for _, chore := range Chores {
-			periodic = append(periodic, river.NewPeriodicJob(river.PeriodicInterval(chore.Every),
-				func() (river.JobArgs, *river.InsertOpts) { return ChoreArgs{Name: chore.Name}, nil }, nil))
-		}
+	}
+	var periodic []*river.PeriodicJob
+	for _, chore := range Chores {
+		periodic = append(periodic, river.NewPeriodicJob(river.PeriodicInterval(chore.Every),
+			func() (river.JobArgs, *river.InsertOpts) { return ChoreArgs{Name: chore.Name}, nil }, nil))
 	}
 	client, err := river.NewClient(riverpgxv5.New(d.Pool), &river.Config{
 		Queues: queues, Workers: workers, PeriodicJobs: periodic, Logger: d.Log,
-		JobTimeout: longestOperation, RescueStuckJobsAfter: rescueAfter, FetchPollInterval: pollEvery,
+		JobTimeout: longestJob, RescueStuckJobsAfter: rescueAfter, FetchPollInterval: pollEvery,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("make a job client: %w", err)

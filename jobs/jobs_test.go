@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
 	"go.uber.org/goleak"
 
 	"commander/fleet"
@@ -155,4 +157,76 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m,
 		// The server that the tests share is ended with the process.
 		goleak.IgnoreAnyFunction("commander/internal/postgres/pgtest.sharedServer"))
+}
+
+// TestAJobWhoseProcessWasKilledIsDeliveredAgain leaves a move's job as a killed process leaves it. The
+// client that River lets lead works on clusters only: it must know the kinds of others all the same.
+func TestAJobWhoseProcessWasKilledIsDeliveredAgain(t *testing.T) {
+	t.Parallel()
+	b := fleettest.New(t)
+	leader, err := jobs.New(jobs.Deps{Pool: b.Store.Pool, Fleet: b.Fleet, Log: quiet, Clusters: make(handed, 1), ClusterWorkers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cluster := b.Installed(t, "moved", nil)
+	body := fleet.BodyOf(b.Lab)
+	body.InitConfiguration = "# another version\n"
+	template, err := b.CreateTemplate(t.Context(), b.Admin, fleet.NewTemplate{WorkspaceID: b.Workspace.ID, Name: "next", Body: body})
+	if err != nil {
+		t.Fatal(err)
+	}
+	move, err := b.SwitchClusters(t.Context(), b.Admin, fleet.SwitchPlan{
+		VersionID: *template.CurrentVersionID, WaveSize: 1, Parallel: 1, Clusters: []fleet.SwitchTarget{{ID: cluster.ID, Revision: cluster.Revision}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const killed = `update river_job set state = 'running', attempt = 1, attempted_at = now() - interval '5 minutes', attempted_by = '{gone}' where kind = 'clusters.switch'`
+	if _, err := b.Store.Pool.Exec(t.Context(), killed); err != nil {
+		t.Fatal(err)
+	}
+	start := func(deps jobs.Deps) {
+		client, err := jobs.New(deps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run(t, client)
+	}
+	run(t, leader)
+	start(jobs.Deps{Pool: b.Store.Pool, Fleet: b.Fleet, Log: quiet, Housekeeping: true})
+	looks := time.NewTicker(50 * time.Millisecond)
+	defer looks.Stop()
+	late := time.After(time.Minute)
+	for {
+		after, err := b.Store.BulkSwitch(t.Context(), move.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if after.FinishedAt != nil {
+			break
+		}
+		select {
+		case <-looks.C:
+		case <-late:
+			t.Fatal("the move never went on")
+		}
+	}
+	if after, err := b.Store.Cluster(t.Context(), cluster.ID); err != nil || *after.TemplateVersionID != *template.CurrentVersionID {
+		t.Errorf("got version %v, %v", after.TemplateVersionID, err)
+	}
+}
+
+// run starts a client and stops it when the test ends.
+func run(t *testing.T, client *river.Client[pgx.Tx]) {
+	t.Helper()
+	if err := client.Start(context.WithoutCancel(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
+		defer cancel()
+		if err := client.Stop(ctx); err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -18,6 +18,9 @@ type rerenderWorker struct {
 	fleet *fleet.Fleet
 }
 
+// Timeout leaves room for many clusters.
+func (w *rerenderWorker) Timeout(*river.Job[fleet.RerenderArgs]) time.Duration { return longestSweep }
+
 // Work gives the clusters that use a changed record their new configurations.
 func (w *rerenderWorker) Work(ctx context.Context, job *river.Job[fleet.RerenderArgs]) error {
 	err := w.fleet.Rerender(ctx, job.Args.RecordID)

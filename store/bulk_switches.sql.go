@@ -39,11 +39,16 @@ func (q *Queries) BulkSwitch(ctx context.Context, id uuid.UUID) (BulkSwitch, err
 }
 
 const bulkSwitchByNonce = `-- name: BulkSwitchByNonce :one
-select id, workspace_id, template_version_id, wave_size, parallel, stop_at_failure, status, actor_type, actor_id, actor_name, form_nonce, created_at, changed_at, finished_at from bulk_switches where form_nonce = $1
+select id, workspace_id, template_version_id, wave_size, parallel, stop_at_failure, status, actor_type, actor_id, actor_name, form_nonce, created_at, changed_at, finished_at from bulk_switches where form_nonce = $1 and workspace_id = $2
 `
 
-func (q *Queries) BulkSwitchByNonce(ctx context.Context, formNonce *uuid.UUID) (BulkSwitch, error) {
-	row := q.db.QueryRow(ctx, bulkSwitchByNonce, formNonce)
+type BulkSwitchByNonceParams struct {
+	FormNonce   *uuid.UUID
+	WorkspaceID uuid.UUID
+}
+
+func (q *Queries) BulkSwitchByNonce(ctx context.Context, arg BulkSwitchByNonceParams) (BulkSwitch, error) {
+	row := q.db.QueryRow(ctx, bulkSwitchByNonce, arg.FormNonce, arg.WorkspaceID)
 	var i BulkSwitch
 	err := row.Scan(
 		&i.ID,
@@ -65,25 +70,42 @@ func (q *Queries) BulkSwitchByNonce(ctx context.Context, formNonce *uuid.UUID) (
 }
 
 const bulkSwitchClusters = `-- name: BulkSwitchClusters :many
-select b.switch_id, b.cluster_id, b.position, b.wave, b.revision, b.status, b.task_id, b.reason, b.started_at, b.finished_at, c.name, c.archived_at, coalesce(t.status, '') as task_status, coalesce(t.error, '') as task_error
+select b.switch_id, b.cluster_id, b.position, b.wave, b.revision, b.status, b.task_id, b.reason, b.started_at, b.finished_at, c.name, c.archived_at, coalesce(t.status, '') as task_status, coalesce(t.progress, 0)::float8 as task_progress
 from bulk_switch_clusters b
 join clusters c on c.id = b.cluster_id
 left join tasks t on t.id = b.task_id
-where b.switch_id = $1
+where b.switch_id = $1 and (cardinality($2::text[]) = 0 or b.status = any($2::text[]))
+  and ($3::timestamptz is null or b.status = 'running' or b.started_at > $3 or b.finished_at > $3)
 order by b.position
+limit $5::integer offset $4::integer
 `
+
+type BulkSwitchClustersParams struct {
+	SwitchID uuid.UUID
+	States   []string
+	Since    *time.Time
+	Start    int
+	PageSize int
+}
 
 type BulkSwitchClustersRow struct {
 	BulkSwitchCluster BulkSwitchCluster
 	Name              string
 	ArchivedAt        *time.Time
 	TaskStatus        TaskStatus
-	TaskError         string
+	TaskProgress      float64
 }
 
-// The clusters of a move in the order of its plan, with the task of each.
-func (q *Queries) BulkSwitchClusters(ctx context.Context, switchID uuid.UUID) ([]BulkSwitchClustersRow, error) {
-	rows, err := q.db.Query(ctx, bulkSwitchClusters, switchID)
+// Clusters of a move in the order of its plan, with the task of each: those of some states, or all
+// when none is named, and of those only what runs or began or ended since a moment, when there is one.
+func (q *Queries) BulkSwitchClusters(ctx context.Context, arg BulkSwitchClustersParams) ([]BulkSwitchClustersRow, error) {
+	rows, err := q.db.Query(ctx, bulkSwitchClusters,
+		arg.SwitchID,
+		arg.States,
+		arg.Since,
+		arg.Start,
+		arg.PageSize,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -105,8 +127,37 @@ func (q *Queries) BulkSwitchClusters(ctx context.Context, switchID uuid.UUID) ([
 			&i.Name,
 			&i.ArchivedAt,
 			&i.TaskStatus,
-			&i.TaskError,
+			&i.TaskProgress,
 		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const bulkSwitchCounts = `-- name: BulkSwitchCounts :many
+select status, count(*) from bulk_switch_clusters where switch_id = $1 group by status
+`
+
+type BulkSwitchCountsRow struct {
+	Status SwitchState
+	Count  int64
+}
+
+func (q *Queries) BulkSwitchCounts(ctx context.Context, switchID uuid.UUID) ([]BulkSwitchCountsRow, error) {
+	rows, err := q.db.Query(ctx, bulkSwitchCounts, switchID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []BulkSwitchCountsRow{}
+	for rows.Next() {
+		var i BulkSwitchCountsRow
+		if err := rows.Scan(&i.Status, &i.Count); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -147,7 +198,8 @@ const bulkSwitchesOfTemplate = `-- name: BulkSwitchesOfTemplate :many
 select b.id, b.workspace_id, b.template_version_id, b.wave_size, b.parallel, b.stop_at_failure, b.status, b.actor_type, b.actor_id, b.actor_name, b.form_nonce, b.created_at, b.changed_at, b.finished_at, v.number as version_number,
        (select count(*) from bulk_switch_clusters c where c.switch_id = b.id)::bigint as clusters,
        (select count(*) from bulk_switch_clusters c where c.switch_id = b.id and c.status = 'done')::bigint as done,
-       (select count(*) from bulk_switch_clusters c where c.switch_id = b.id and c.status in ('failed', 'refused'))::bigint as failed
+       (select count(*) from bulk_switch_clusters c where c.switch_id = b.id and c.status = 'failed')::bigint as failed,
+       (select count(*) from bulk_switch_clusters c where c.switch_id = b.id and c.status = 'refused')::bigint as refused
 from bulk_switches b join cluster_template_versions v on v.id = b.template_version_id
 where v.template_id = $1
 order by b.created_at desc, b.id
@@ -165,6 +217,7 @@ type BulkSwitchesOfTemplateRow struct {
 	Clusters      int64
 	Done          int64
 	Failed        int64
+	Refused       int64
 }
 
 // Moves to the versions of a template, the newest first, with how far each is.
@@ -196,6 +249,7 @@ func (q *Queries) BulkSwitchesOfTemplate(ctx context.Context, arg BulkSwitchesOf
 			&i.Clusters,
 			&i.Done,
 			&i.Failed,
+			&i.Refused,
 		); err != nil {
 			return nil, err
 		}
@@ -207,9 +261,49 @@ func (q *Queries) BulkSwitchesOfTemplate(ctx context.Context, arg BulkSwitchesOf
 	return items, nil
 }
 
-const endBulkSwitchCluster = `-- name: EndBulkSwitchCluster :exec
+const changedBulkSwitches = `-- name: ChangedBulkSwitches :many
+select id from bulk_switches where changed_at > now() - $1::interval
+`
+
+func (q *Queries) ChangedBulkSwitches(ctx context.Context, back time.Duration) ([]uuid.UUID, error) {
+	rows, err := q.db.Query(ctx, changedBulkSwitches, back)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []uuid.UUID{}
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const countClustersAmong = `-- name: CountClustersAmong :one
+select count(*) from clusters where workspace_id = $1 and id = any($2::uuid[])
+`
+
+type CountClustersAmongParams struct {
+	WorkspaceID uuid.UUID
+	Ids         []uuid.UUID
+}
+
+func (q *Queries) CountClustersAmong(ctx context.Context, arg CountClustersAmongParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countClustersAmong, arg.WorkspaceID, arg.Ids)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const endBulkSwitchCluster = `-- name: EndBulkSwitchCluster :execrows
 update bulk_switch_clusters set status = $3, reason = $4, finished_at = now()
-where switch_id = $1 and cluster_id = $2
+where switch_id = $1 and cluster_id = $2 and status = $5
 `
 
 type EndBulkSwitchClusterParams struct {
@@ -217,16 +311,22 @@ type EndBulkSwitchClusterParams struct {
 	ClusterID uuid.UUID
 	Status    SwitchState
 	Reason    []byte
+	Seen      SwitchState
 }
 
-func (q *Queries) EndBulkSwitchCluster(ctx context.Context, arg EndBulkSwitchClusterParams) error {
-	_, err := q.db.Exec(ctx, endBulkSwitchCluster,
+// Only one that stands as it was seen: it may have been started or skipped since.
+func (q *Queries) EndBulkSwitchCluster(ctx context.Context, arg EndBulkSwitchClusterParams) (int64, error) {
+	result, err := q.db.Exec(ctx, endBulkSwitchCluster,
 		arg.SwitchID,
 		arg.ClusterID,
 		arg.Status,
 		arg.Reason,
+		arg.Seen,
 	)
-	return err
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const insertBulkSwitch = `-- name: InsertBulkSwitch :one
@@ -280,27 +380,79 @@ func (q *Queries) InsertBulkSwitch(ctx context.Context, arg InsertBulkSwitchPara
 	return i, err
 }
 
-const insertBulkSwitchCluster = `-- name: InsertBulkSwitchCluster :exec
-insert into bulk_switch_clusters (switch_id, cluster_id, position, wave, revision) values ($1, $2, $3, $4, $5)
+const insertBulkSwitchClusters = `-- name: InsertBulkSwitchClusters :exec
+insert into bulk_switch_clusters (switch_id, cluster_id, position, wave, revision)
+select $1::uuid, unnest($2::uuid[]), unnest($3::integer[]), unnest($4::integer[]), unnest($5::integer[])
 `
 
-type InsertBulkSwitchClusterParams struct {
+type InsertBulkSwitchClustersParams struct {
 	SwitchID  uuid.UUID
-	ClusterID uuid.UUID
-	Position  int
-	Wave      int
-	Revision  int
+	Clusters  []uuid.UUID
+	Positions []int
+	Waves     []int
+	Revisions []int
 }
 
-func (q *Queries) InsertBulkSwitchCluster(ctx context.Context, arg InsertBulkSwitchClusterParams) error {
-	_, err := q.db.Exec(ctx, insertBulkSwitchCluster,
+func (q *Queries) InsertBulkSwitchClusters(ctx context.Context, arg InsertBulkSwitchClustersParams) error {
+	_, err := q.db.Exec(ctx, insertBulkSwitchClusters,
 		arg.SwitchID,
-		arg.ClusterID,
-		arg.Position,
-		arg.Wave,
-		arg.Revision,
+		arg.Clusters,
+		arg.Positions,
+		arg.Waves,
+		arg.Revisions,
 	)
 	return err
+}
+
+const openBulkSwitchClusters = `-- name: OpenBulkSwitchClusters :many
+select b.switch_id, b.cluster_id, b.position, b.wave, b.revision, b.status, b.task_id, b.reason, b.started_at, b.finished_at, c.name, coalesce(t.status, '') as task_status
+from bulk_switch_clusters b
+join clusters c on c.id = b.cluster_id
+left join tasks t on t.id = b.task_id
+where b.switch_id = $1 and (b.status = 'running' or b.position = (
+    select min(w.position) from bulk_switch_clusters w where w.switch_id = $1 and w.status = 'waiting'
+))
+order by b.position
+`
+
+type OpenBulkSwitchClustersRow struct {
+	BulkSwitchCluster BulkSwitchCluster
+	Name              string
+	TaskStatus        TaskStatus
+}
+
+// The clusters of a move that run, and the first that waits.
+func (q *Queries) OpenBulkSwitchClusters(ctx context.Context, switchID uuid.UUID) ([]OpenBulkSwitchClustersRow, error) {
+	rows, err := q.db.Query(ctx, openBulkSwitchClusters, switchID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []OpenBulkSwitchClustersRow{}
+	for rows.Next() {
+		var i OpenBulkSwitchClustersRow
+		if err := rows.Scan(
+			&i.BulkSwitchCluster.SwitchID,
+			&i.BulkSwitchCluster.ClusterID,
+			&i.BulkSwitchCluster.Position,
+			&i.BulkSwitchCluster.Wave,
+			&i.BulkSwitchCluster.Revision,
+			&i.BulkSwitchCluster.Status,
+			&i.BulkSwitchCluster.TaskID,
+			&i.BulkSwitchCluster.Reason,
+			&i.BulkSwitchCluster.StartedAt,
+			&i.BulkSwitchCluster.FinishedAt,
+			&i.Name,
+			&i.TaskStatus,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const setBulkSwitchStatus = `-- name: SetBulkSwitchStatus :one
@@ -372,5 +524,75 @@ func (q *Queries) StartBulkSwitchCluster(ctx context.Context, arg StartBulkSwitc
 		arg.Status,
 		arg.TaskID,
 	)
+	return err
+}
+
+const switchCandidates = `-- name: SwitchCandidates :many
+select c.id, c.name, c.revision, c.status, v.number as version_number, count(*) over () as total
+from clusters c join cluster_template_versions v on v.id = c.template_version_id
+where v.template_id = $1 and c.archived_at is null and v.id <> $2
+  and ($3::integer = 0 or v.number = $3::integer)
+  and strpos(c.name, lower($4::text)) > 0
+order by c.name, c.id
+limit $5::integer
+`
+
+type SwitchCandidatesParams struct {
+	TemplateID  uuid.UUID
+	Target      uuid.UUID
+	FromVersion int
+	Search      string
+	PageSize    int
+}
+
+type SwitchCandidatesRow struct {
+	ID            uuid.UUID
+	Name          string
+	Revision      int
+	Status        ClusterStatus
+	VersionNumber int
+	Total         int64
+}
+
+// Clusters that were made from a template and have another version of it, and how many there are.
+func (q *Queries) SwitchCandidates(ctx context.Context, arg SwitchCandidatesParams) ([]SwitchCandidatesRow, error) {
+	rows, err := q.db.Query(ctx, switchCandidates,
+		arg.TemplateID,
+		arg.Target,
+		arg.FromVersion,
+		arg.Search,
+		arg.PageSize,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []SwitchCandidatesRow{}
+	for rows.Next() {
+		var i SwitchCandidatesRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Name,
+			&i.Revision,
+			&i.Status,
+			&i.VersionNumber,
+			&i.Total,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const touchBulkSwitch = `-- name: TouchBulkSwitch :exec
+update bulk_switches set changed_at = now() where id = $1
+`
+
+func (q *Queries) TouchBulkSwitch(ctx context.Context, id uuid.UUID) error {
+	_, err := q.db.Exec(ctx, touchBulkSwitch, id)
 	return err
 }

@@ -26,6 +26,9 @@ func WorkspaceClustersTopic(id uuid.UUID) string { return "workspace:" + id.Stri
 // WorkspaceTasksTopic is about the tasks of a workspace.
 func WorkspaceTasksTopic(id uuid.UUID) string { return "workspace:" + id.String() + ":tasks" }
 
+// SwitchTopic is about a move of many clusters and how far it is.
+func SwitchTopic(id uuid.UUID) string { return "switch:" + id.String() }
+
 // Everything is published when notices may have been lost.
 const Everything = "*"
 
@@ -169,7 +172,14 @@ func (s *Store) sweep(ctx context.Context, heard func(topics ...string)) error {
 	if err != nil {
 		return fmt.Errorf("sweep tasks: %w", err)
 	}
+	switches, err := s.ChangedBulkSwitches(ctx, sweepBack)
+	if err != nil {
+		return fmt.Errorf("sweep moves: %w", err)
+	}
 	var names []string
+	for _, id := range switches {
+		names = append(names, SwitchTopic(id))
+	}
 	for _, c := range clusters {
 		names = append(names, ClusterTopic(c.ID), WorkspaceClustersTopic(c.WorkspaceID))
 	}

@@ -35,9 +35,11 @@ type Querier interface {
 	// The worker's sign of life. No row: the attempt is over for this worker.
 	BeatTask(ctx context.Context, arg BeatTaskParams) (bool, error)
 	BulkSwitch(ctx context.Context, id uuid.UUID) (BulkSwitch, error)
-	BulkSwitchByNonce(ctx context.Context, formNonce *uuid.UUID) (BulkSwitch, error)
-	// The clusters of a move in the order of its plan, with the task of each.
-	BulkSwitchClusters(ctx context.Context, switchID uuid.UUID) ([]BulkSwitchClustersRow, error)
+	BulkSwitchByNonce(ctx context.Context, arg BulkSwitchByNonceParams) (BulkSwitch, error)
+	// Clusters of a move in the order of its plan, with the task of each: those of some states, or all
+	// when none is named, and of those only what runs or began or ended since a moment, when there is one.
+	BulkSwitchClusters(ctx context.Context, arg BulkSwitchClustersParams) ([]BulkSwitchClustersRow, error)
+	BulkSwitchCounts(ctx context.Context, switchID uuid.UUID) ([]BulkSwitchCountsRow, error)
 	BulkSwitchForUpdate(ctx context.Context, id uuid.UUID) (BulkSwitch, error)
 	// Moves to the versions of a template, the newest first, with how far each is.
 	BulkSwitchesOfTemplate(ctx context.Context, arg BulkSwitchesOfTemplateParams) ([]BulkSwitchesOfTemplateRow, error)
@@ -55,6 +57,7 @@ type Querier interface {
 	CatalogsOfRecords(ctx context.Context, arg CatalogsOfRecordsParams) ([]CatalogsOfRecordsRow, error)
 	// Tasks of a workspace that asked for an approval, the newest first.
 	ChangeRequests(ctx context.Context, arg ChangeRequestsParams) ([]Task, error)
+	ChangedBulkSwitches(ctx context.Context, back time.Duration) ([]uuid.UUID, error)
 	// What changed lately, for live pages that missed a notice.
 	ChangedClusters(ctx context.Context, back time.Duration) ([]ChangedClustersRow, error)
 	ChangedTasks(ctx context.Context, back time.Duration) ([]ChangedTasksRow, error)
@@ -85,6 +88,7 @@ type Querier interface {
 	ConnectedClusterIDs(ctx context.Context) ([]uuid.UUID, error)
 	// How many clusters the filters of ClusterLines let through.
 	CountClusters(ctx context.Context, arg CountClustersParams) (int64, error)
+	CountClustersAmong(ctx context.Context, arg CountClustersAmongParams) (int64, error)
 	// How many records of a catalog are outside of the archive, used, and in the archive.
 	CountRecords(ctx context.Context, catalogID uuid.UUID) (CountRecordsRow, error)
 	// How many versions a template has, and how many clusters that are still managed.
@@ -115,7 +119,8 @@ type Querier interface {
 	DeleteUserSessions(ctx context.Context, userID uuid.UUID) error
 	DeleteWorkspace(ctx context.Context, id uuid.UUID) error
 	EncryptionKeys(ctx context.Context) ([]EncryptionKey, error)
-	EndBulkSwitchCluster(ctx context.Context, arg EndBulkSwitchClusterParams) error
+	// Only one that stands as it was seen: it may have been started or skipped since.
+	EndBulkSwitchCluster(ctx context.Context, arg EndBulkSwitchClusterParams) (int64, error)
 	// The account of an identity that may not have signed in yet.
 	EnsureUser(ctx context.Context, arg EnsureUserParams) (User, error)
 	// The workspace of a slug, made when it is missing; an existing one keeps its name.
@@ -138,7 +143,7 @@ type Querier interface {
 	InsertAudit(ctx context.Context, arg InsertAuditParams) error
 	InsertAuthToken(ctx context.Context, arg InsertAuthTokenParams) (AuthToken, error)
 	InsertBulkSwitch(ctx context.Context, arg InsertBulkSwitchParams) (BulkSwitch, error)
-	InsertBulkSwitchCluster(ctx context.Context, arg InsertBulkSwitchClusterParams) error
+	InsertBulkSwitchClusters(ctx context.Context, arg InsertBulkSwitchClustersParams) error
 	InsertCatalog(ctx context.Context, arg InsertCatalogParams) (Catalog, error)
 	InsertCluster(ctx context.Context, arg InsertClusterParams) (Cluster, error)
 	InsertClusterRevision(ctx context.Context, arg InsertClusterRevisionParams) (ClusterRevision, error)
@@ -180,6 +185,8 @@ type Querier interface {
 	NotificationChannel(ctx context.Context, id uuid.UUID) (NotificationChannel, error)
 	// The channels of a workspace, each with what was told last.
 	NotificationChannels(ctx context.Context, workspaceID uuid.UUID) ([]NotificationChannelsRow, error)
+	// The clusters of a move that run, and the first that waits.
+	OpenBulkSwitchClusters(ctx context.Context, switchID uuid.UUID) ([]OpenBulkSwitchClustersRow, error)
 	// The template that a preset became in a workspace, archived or not.
 	PresetTemplate(ctx context.Context, arg PresetTemplateParams) (ClusterTemplate, error)
 	PutAgentReport(ctx context.Context, arg PutAgentReportParams) error
@@ -275,6 +282,8 @@ type Querier interface {
 	// Clusters whose wanted configuration has an older revision of the record.
 	StaleRecordUsers(ctx context.Context, recordID uuid.UUID) ([]uuid.UUID, error)
 	StartBulkSwitchCluster(ctx context.Context, arg StartBulkSwitchClusterParams) error
+	// Clusters that were made from a template and have another version of it, and how many there are.
+	SwitchCandidates(ctx context.Context, arg SwitchCandidatesParams) ([]SwitchCandidatesRow, error)
 	// No row is taken when a cluster has the value already; somebody who is taking it now is waited for.
 	TakeParameterValue(ctx context.Context, arg TakeParameterValueParams) (int64, error)
 	// From now on the product leaves the template to people.
@@ -310,6 +319,7 @@ type Querier interface {
 	TouchAgentReport(ctx context.Context, arg TouchAgentReportParams) (int64, error)
 	// Notes the use of a token, at most once a minute.
 	TouchAuthToken(ctx context.Context, id uuid.UUID) error
+	TouchBulkSwitch(ctx context.Context, id uuid.UUID) error
 	TouchCluster(ctx context.Context, id uuid.UUID) error
 	TouchKubeToken(ctx context.Context, id uuid.UUID) error
 	// Renews a session while its person is active, up to a bound from its start.

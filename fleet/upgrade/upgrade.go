@@ -42,8 +42,11 @@ const (
 type Item struct {
 	Key, Title string
 	Outcome    Outcome
-	// Old and New are shown to people: secrets are masks. Nil stands for no value.
+	// Old and New are shown to people: secrets are masks, and records are their ids alone, as only the
+	// inventory knows what of them is secret. Nil stands for no value.
 	Old, New any
+	// Record tells that Old is a record, or a list of them.
+	Record bool
 	// Given tells whether somebody set the old value.
 	Given bool
 	// Problem says what is wrong with a Conflict.
@@ -85,7 +88,7 @@ func Merge(in Input) Result {
 	for _, f := range in.Old.Fields() {
 		if value := in.Values[f.Key]; kept[f.Key] == nil && !schema.Empty(value) {
 			out.Items = append(out.Items, Item{
-				Key: f.Key, Title: f.Title, Outcome: Removed, Old: f.Shown(value), Given: slices.Contains(in.Given, f.Key),
+				Key: f.Key, Title: f.Title, Outcome: Removed, Old: shown(f, value), Given: slices.Contains(in.Given, f.Key), Record: f.Catalog != "",
 			})
 		}
 	}
@@ -108,22 +111,22 @@ func (r *Result) move(f, was *schema.Field, value any, given bool) Item {
 	if !given && f.Catalog == "" && !f.Immutable {
 		return follow(f, was, value)
 	}
-	item := Item{Outcome: Kept, Old: was.Shown(value), Given: given}
+	item := Item{Outcome: Kept, Old: shown(was, value), Given: given, Record: was.Catalog != ""}
 	checked, problem := f.Valid(value)
-	if problem == nil && was.Secret() && !f.Secret() {
+	// What could be read then and must not be is not carried over, whatever else is wrong with it.
+	bare := was.Secret() && !f.Secret() || was.Catalog != "" && f.Catalog == ""
+	if problem == nil && bare {
 		problem = &fault.Message{Key: "parameter.was_secret"}
 	}
 	if problem != nil {
-		item.Outcome, item.Problem, item.New = Conflict, problem, item.Old
-		// A secret that could be read is not carried over, whatever else is wrong with it.
-		if was.Secret() && !f.Secret() {
-			item.New = nil
+		item.Outcome, item.Problem = Conflict, problem
+		if bare {
 			return item
 		}
-		checked = value
+		item.New, checked = item.Old, value
 	}
 	if problem == nil {
-		item.New = f.Shown(checked)
+		item.New = shown(f, checked)
 	}
 	r.Values[f.Key] = checked
 	if given {
@@ -141,13 +144,13 @@ func arrive(f *schema.Field, before bool) Item {
 	case before && value == nil:
 		return Item{Outcome: Kept}
 	}
-	return Item{Outcome: Added, New: f.Shown(value)}
+	return Item{Outcome: Added, New: shown(f, value)}
 }
 
 // follow is a value that nobody set.
 func follow(f, was *schema.Field, value any) Item {
 	next, asked := f.Absent()
-	item := Item{Outcome: Followed, Old: was.Shown(value), New: f.Shown(next)}
+	item := Item{Outcome: Followed, Old: shown(was, value), New: shown(f, next), Record: was.Catalog != ""}
 	switch {
 	case asked:
 		item.Outcome = Asked
@@ -155,4 +158,22 @@ func follow(f, was *schema.Field, value any) Item {
 		item.Outcome = Kept // nothing changes for the cluster
 	}
 	return item
+}
+
+// shown is what people see of a value.
+func shown(f *schema.Field, value any) any {
+	if f.Catalog == "" {
+		return f.Shown(value)
+	}
+	switch v := value.(type) {
+	case map[string]any:
+		return map[string]any{schema.RecordID: v[schema.RecordID]}
+	case []any:
+		ids := make([]any, len(v))
+		for i, one := range v {
+			ids[i] = shown(f, one)
+		}
+		return ids
+	}
+	return value
 }

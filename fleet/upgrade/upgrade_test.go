@@ -227,6 +227,9 @@ func TestMergeAgreesWithTheRulesSaidPlainly(t *testing.T) {
 			if items[key].Outcome != outcome {
 				t.Fatalf("%s from %q to %q with %v (given %v): got %s, want %s", key, variants[from[k]], variants[to[k]], in.Values[key], given[k], items[key].Outcome, outcome)
 			}
+			if saved, has := got.Values[key]; outcome == upgrade.Conflict && value == nil && has {
+				t.Fatalf("%s from %q to %q with %v: %v is carried over", key, variants[from[k]], variants[to[k]], in.Values[key], saved)
+			}
 			if outcome != upgrade.Asked && to[k] > 0 && (outcome != upgrade.Conflict || value != nil) && !reflect.DeepEqual(effective[key], value) {
 				t.Fatalf("%s from %q to %q with %v (given %v): got value %v, want %v", key, variants[from[k]], variants[to[k]], in.Values[key], given[k], effective[key], value)
 			}
