@@ -74,7 +74,7 @@ func newBed(t *testing.T, changes ...func(*Provider)) *bed {
 		t.Fatal(err)
 	}
 	b.namespace = space.Name
-	config := rest.CopyConfig(b.dvp.Config)
+	config := rest.CopyConfig(b.dvp.Access)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return through(func(r *http.Request) (*http.Response, error) {
 			if b.refuse.Load() {

@@ -74,7 +74,7 @@ func broken(*http.Request) (*http.Response, error) { return nil, errors.New("con
 func newCluster(t *testing.T, controllers ...string) *cluster {
 	t.Helper()
 	c := &cluster{DVP: emulatortest.Start(t), t: t, faults: new(faults), clock: clock.At(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))}
-	config := rest.CopyConfig(c.Config)
+	config := rest.CopyConfig(c.Access)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { c.faults.next = next; return c.faults })
 	dvp, err := cloud.New(config, c.Namespace, uuid)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 func project(t *testing.T) (*emulatortest.DVP, *Cloud) {
 	t.Helper()
 	d := emulatortest.Start(t)
-	c, err := New(d.Config, d.Namespace, "11111111-2222-3333-4444-555555555555")
+	c, err := New(d.Access, d.Namespace, "11111111-2222-3333-4444-555555555555")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,7 @@ type driver struct {
 func newDriver(t testing.TB) *driver {
 	t.Helper()
 	dvp := emulatortest.Start(t)
-	c, err := cloud.New(dvp.Config, dvp.Namespace, cluster)
+	c, err := cloud.New(dvp.Access, dvp.Namespace, cluster)
 	if err != nil {
 		t.Fatal(err)
 	}

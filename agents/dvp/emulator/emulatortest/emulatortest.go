@@ -43,7 +43,8 @@ const (
 type DVP struct {
 	client.Client
 	t         testing.TB
-	Config    *rest.Config
+	Config    *rest.Config // of who owns the whole DVP
+	Access    *rest.Config // of who may use the project, with the rights of docs/dvp.md and no others
 	Namespace string
 }
 
@@ -76,6 +77,7 @@ func Start(t testing.TB) *DVP {
 	}
 	d := &DVP{Client: c, t: t, Config: server.Config, Namespace: server.Namespace(t)}
 	d.furnish()
+	d.Access = d.access()
 	return d
 }
 
