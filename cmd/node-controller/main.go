@@ -47,6 +47,7 @@ type options struct {
 	Disabled   []string `flag:"disable-controllers" help:"names of controllers that shall not run: node-group-status, update-approval, node-draining, node-template, node-fencing, bashible-context, bashible-apiserver-lock, webhooks"`
 	Concurrent int      `flag:"max-concurrent-reconciles" default:"1" help:"objects that a controller looks at side by side; approval and fencing never take more than one"`
 	CertDir    string   `flag:"webhook-cert-dir" default:"/tmp/k8s-webhook-server/serving-certs" help:"folder of tls.crt and tls.key of the webhooks"`
+	Port       int      `flag:"webhook-port" default:"9443" help:"port of the webhooks"`
 	Elect      bool     `flag:"leader-elect" default:"true" help:"act only as the leader of all replicas"`
 	Kubeconfig string   `flag:"kubeconfig" env:"KUBECONFIG" help:"how to reach the API server; empty means as a pod of the cluster"`
 	LogLevel   string   `flag:"log-level" default:"info" oneof:"debug info warn error" help:"lowest level that is logged"`
@@ -114,7 +115,7 @@ func newManager(o options) (ctrl.Manager, error) {
 		LeaderElection: o.Elect, LeaderElectionID: election, LeaderElectionNamespace: api.Namespace,
 		LeaderElectionReleaseOnCancel: true, // nothing is done after the manager has ended
 		Controller:                    ctrlconfig.Controller{MaxConcurrentReconciles: o.Concurrent},
-		WebhookServer:                 ctrlwebhook.NewServer(ctrlwebhook.Options{CertDir: o.CertDir}),
+		WebhookServer:                 ctrlwebhook.NewServer(ctrlwebhook.Options{CertDir: o.CertDir, Port: o.Port}),
 		// Only those of nodes: a controller need not be able to read all.
 		Cache: cache.Options{ByObject: map[client.Object]cache.ByObject{
 			&corev1.Secret{}:     {Namespaces: map[string]cache.Config{api.Namespace: {}}},

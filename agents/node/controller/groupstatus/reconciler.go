@@ -40,9 +40,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if equality.Semantic.DeepEqual(status, group.Status) {
 		return ctrl.Result{RequeueAfter: again}, nil
 	}
-	before := client.MergeFrom(group.DeepCopy())
 	group.Status = status
-	if err := r.Client.Status().Patch(ctx, group, before); err != nil {
+	// The whole status and not what differs: of a status that was never written a patch would leave
+	// out the counts that are zero, which the schema wants.
+	if err := r.Client.Status().Update(ctx, group); err != nil {
 		return ctrl.Result{}, fmt.Errorf("write status of group %s: %w", group.Name, err)
 	}
 	return ctrl.Result{RequeueAfter: again}, nil
