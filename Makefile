@@ -12,7 +12,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 GO_BUILD = CGO_ENABLED=0 go build -ldflags "-X main.version=$(VERSION)"
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-reset build assets lab test test/short test-deps generate verify lint e2e bench
+.PHONY: help demo demo-reset build assets lab kubelet test test/short test-deps generate verify lint e2e bench
 .DELETE_ON_ERROR:
 
 help: ## list what can be made
@@ -42,6 +42,11 @@ web/assets/node_modules/.package-lock.json: web/assets/package-lock.json
 lab: ## build etcd, Kubernetes and kwok from source (about ten minutes once)
 	@$(GO_BUILD) -o bin/lab ./cmd/lab
 	@bin/lab build
+
+kubelet: ## build the kubelet that tests of real machines run
+	@cd agents/lab/kubernetes && CGO_ENABLED=0 go build -modfile=kubelet.mod -trimpath -o ../../../.cache/kubelet \
+		-ldflags "-s -w -X k8s.io/component-base/version.gitVersion=v1.37.2 -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=37" \
+		k8s.io/kubernetes/cmd/kubelet
 
 ## To change
 

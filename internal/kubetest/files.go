@@ -30,7 +30,7 @@ func removeLeftovers() {
 }
 
 // prepare writes the administrator's token and the key for service accounts, and finds a port.
-func (s *Server) prepare() (token string, port int, err error) {
+func (s *Server) prepare(address string) (token string, port int, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return "", 0, fmt.Errorf("make key: %w", err)
@@ -40,7 +40,7 @@ func (s *Server) prepare() (token string, port int, err error) {
 		return "", 0, fmt.Errorf("write key: %w", err)
 	}
 	token = rand.Text()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", net.JoinHostPort(address, "0"))
 	if err != nil {
 		return "", 0, fmt.Errorf("find a free port: %w", err)
 	}
@@ -62,10 +62,10 @@ func (s *Server) etcdFlags() []string {
 	}
 }
 
-func (s *Server) apiFlags(port int) []string {
+func (s *Server) apiFlags(address string, port int) []string {
 	return []string{
 		"--etcd-servers=unix://" + s.file("etcd.sock"),
-		"--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port),
+		"--bind-address=" + address, "--advertise-address=" + address, fmt.Sprintf("--secure-port=%d", port),
 		"--endpoint-reconciler-type=none", // a loopback address is no endpoint
 		"--cert-dir=" + s.dir,             // it signs its own certificate, apiserver.crt
 		"--token-auth-file=" + s.file("tokens.csv"),

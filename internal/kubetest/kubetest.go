@@ -33,6 +33,8 @@ type Server struct {
 	clients *authority
 	etcd    *process
 	api     *process
+
+	controllers *process // of StartAt only
 }
 
 // shared is the control plane that the tests of a binary have in common while any of them uses it.
@@ -49,7 +51,7 @@ func Start(t testing.TB) *Server {
 	shared.Lock()
 	defer shared.Unlock()
 	if shared.users == 0 {
-		s, err := start()
+		s, err := start("127.0.0.1")
 		if err != nil {
 			t.Fatalf("start control plane: %v", err)
 		}
@@ -99,7 +101,7 @@ func (s *Server) Namespace(t testing.TB) string {
 	return made.Name
 }
 
-func start() (*Server, error) {
+func start(address string) (*Server, error) {
 	programs, err := find()
 	if err != nil {
 		return nil, err
@@ -113,25 +115,25 @@ func start() (*Server, error) {
 	s := &Server{dir: dir}
 	ctx, cancel := context.WithTimeout(context.Background(), startBound)
 	defer cancel()
-	if err := s.launch(ctx, programs); err != nil {
+	if err := s.launch(ctx, programs, address); err != nil {
 		return nil, errors.Join(err, s.stop())
 	}
 	return s, nil
 }
 
-func (s *Server) launch(ctx context.Context, p programs) error {
-	token, port, err := s.prepare()
+func (s *Server) launch(ctx context.Context, p programs, address string) error {
+	token, port, err := s.prepare(address)
 	if err != nil {
 		return err
 	}
 	if s.etcd, err = launch(s.file("etcd.log"), p.etcd, s.etcdFlags()...); err != nil {
 		return err
 	}
-	if s.api, err = launch(s.file("apiserver.log"), p.apiserver, s.apiFlags(port)...); err != nil {
+	if s.api, err = launch(s.file("apiserver.log"), p.apiserver, s.apiFlags(address, port)...); err != nil {
 		return err
 	}
 	s.Config = &rest.Config{
-		Host: fmt.Sprintf("https://127.0.0.1:%d", port), BearerToken: token,
+		Host: fmt.Sprintf("https://%s:%d", address, port), BearerToken: token,
 		TLSClientConfig: rest.TLSClientConfig{CAFile: s.file("apiserver.crt")},
 		QPS:             1000, Burst: 1000, // tests must not wait for the client's own limits
 	}
@@ -178,6 +180,7 @@ func (s *Server) ready(ctx context.Context) error {
 // stop ends the processes at once: nobody needs what they hold. The API server goes first, since
 // it lingers without its store.
 func (s *Server) stop() error {
+	s.controllers.kill()
 	s.api.kill()
 	s.etcd.kill()
 	return os.RemoveAll(s.dir)

@@ -39,7 +39,10 @@ TasksMax=infinity
 [Install]
 WantedBy=multi-user.target
 UNIT
-bb-sync-file /etc/containerd/config.toml - containerd-changed <<'CONF'
+# Where a machine is itself a container, scores cannot be lowered and cgroups may be the old ones.
+if (((0x$(sed -n 's/^CapEff:[[:space:]]*//p' /proc/self/status) >> 24) & 1)); then restricted=false; else restricted=true; fi
+if [[ -e /sys/fs/cgroup/cgroup.controllers ]]; then systemd=true; else systemd=false; fi
+bb-sync-file /etc/containerd/config.toml - containerd-changed <<CONF
 version = 3
 [plugins."io.containerd.cri.v1.images"]
   max_concurrent_downloads = 7
@@ -48,7 +51,7 @@ version = 3
   [plugins."io.containerd.cri.v1.images".registry]
     config_path = "/etc/containerd/registry.d"
 [plugins."io.containerd.cri.v1.runtime"]
-  restrict_oom_score_adj = true
+  restrict_oom_score_adj = $restricted
   [plugins."io.containerd.cri.v1.runtime".cni]
     bin_dirs = ["/opt/cni/bin"]
     conf_dir = "/etc/cni/net.d"
@@ -56,7 +59,7 @@ version = 3
     runtime_type = "io.containerd.runc.v2"
     [plugins."io.containerd.cri.v1.runtime".containerd.runtimes.runc.options]
       BinaryName = "/opt/deckhouse/bin/runc"
-      SystemdCgroup = true
+      SystemdCgroup = $systemd
 CONF
 bb-sync-file /etc/containerd/registry.d/registry.local/hosts.toml - <<'CONF'
 server = "https://registry.local"

@@ -39,11 +39,14 @@ TasksMax=infinity
 [Install]
 WantedBy=multi-user.target
 UNIT
-bb-sync-file /etc/containerd/config.toml - containerd-changed <<'CONF'
+# Where a machine is itself a container, scores cannot be lowered and cgroups may be the old ones.
+if (((0x$(sed -n 's/^CapEff:[[:space:]]*//p' /proc/self/status) >> 24) & 1)); then restricted=false; else restricted=true; fi
+if [[ -e /sys/fs/cgroup/cgroup.controllers ]]; then systemd=true; else systemd=false; fi
+bb-sync-file /etc/containerd/config.toml - containerd-changed <<CONF
 version = 2
 [plugins."io.containerd.grpc.v1.cri"]
   sandbox_image = "registry.local/deckhouse@sha256:1111111111111111111111111111111111111111111111111111111111111111"
-  restrict_oom_score_adj = true
+  restrict_oom_score_adj = $restricted
   max_concurrent_downloads = 3
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "/opt/cni/bin"
@@ -54,7 +57,7 @@ version = 2
     runtime_type = "io.containerd.runc.v2"
     [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
       BinaryName = "/opt/deckhouse/bin/runc"
-      SystemdCgroup = true
+      SystemdCgroup = $systemd
 CONF
 bb-sync-file /etc/containerd/registry.d/registry.local/hosts.toml - <<'CONF'
 server = "https://registry.local"

@@ -33,6 +33,7 @@ bb-sync-file /etc/kubernetes/pki/ca.crt - kubelet-changed <<'CA'
 AAAA
 -----END CERTIFICATE-----
 CA
+if [[ -e /sys/fs/cgroup/cgroup.controllers ]]; then driver=systemd; else driver=cgroupfs; fi
 bb-sync-file /etc/kubernetes/kubelet-config.yaml - kubelet-changed <<CONF
 apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
@@ -41,7 +42,7 @@ authentication:
   webhook: {enabled: true}
   x509: {clientCAFile: /etc/kubernetes/pki/ca.crt}
 authorization: {mode: Webhook}
-cgroupDriver: systemd
+cgroupDriver: $driver
 clusterDNS: [10.222.0.10]
 clusterDomain: cluster.local
 containerRuntimeEndpoint: unix:///run/containerd/containerd.sock

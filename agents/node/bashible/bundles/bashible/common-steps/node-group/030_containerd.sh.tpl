@@ -44,7 +44,10 @@ TasksMax=infinity
 [Install]
 WantedBy=multi-user.target
 UNIT
-bb-sync-file /etc/containerd/config.toml - containerd-changed <<'CONF'
+# Where a machine is itself a container, scores cannot be lowered and cgroups may be the old ones.
+if (((0x$(sed -n 's/^CapEff:[[:space:]]*//p' /proc/self/status) >> 24) & 1)); then restricted=false; else restricted=true; fi
+if [[ -e /sys/fs/cgroup/cgroup.controllers ]]; then systemd=true; else systemd=false; fi
+bb-sync-file /etc/containerd/config.toml - containerd-changed <<CONF
 {{- $pause := printf "%s%s@%s" .registry.address .registry.path (required "the digest of pause is missing" .images.common.pause) }}
 {{- if $second }}
 version = 3
@@ -55,7 +58,7 @@ version = 3
   [plugins."io.containerd.cri.v1.images".registry]
     config_path = "/etc/containerd/registry.d"
 [plugins."io.containerd.cri.v1.runtime"]
-  restrict_oom_score_adj = true
+  restrict_oom_score_adj = $restricted
   [plugins."io.containerd.cri.v1.runtime".cni]
     bin_dirs = ["/opt/cni/bin"]
     conf_dir = "/etc/cni/net.d"
@@ -63,12 +66,12 @@ version = 3
     runtime_type = "io.containerd.runc.v2"
     [plugins."io.containerd.cri.v1.runtime".containerd.runtimes.runc.options]
       BinaryName = "/opt/deckhouse/bin/runc"
-      SystemdCgroup = true
+      SystemdCgroup = $systemd
 {{- else }}
 version = 2
 [plugins."io.containerd.grpc.v1.cri"]
   sandbox_image = {{ $pause | quote }}
-  restrict_oom_score_adj = true
+  restrict_oom_score_adj = $restricted
   max_concurrent_downloads = {{ $settings.maxConcurrentDownloads | default 3 }}
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "/opt/cni/bin"
@@ -79,7 +82,7 @@ version = 2
     runtime_type = "io.containerd.runc.v2"
     [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
       BinaryName = "/opt/deckhouse/bin/runc"
-      SystemdCgroup = true
+      SystemdCgroup = $systemd
 {{- end }}
 CONF
 {{- with .registry.address }}

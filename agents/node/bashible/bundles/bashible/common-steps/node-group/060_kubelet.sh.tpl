@@ -62,6 +62,7 @@ echo '{{ $topology | toJson }}' | bb-sync-file "$BASHIBLE_STATE_DIR/topology" - 
 bb-sync-file /etc/kubernetes/pki/ca.crt - kubelet-changed <<'CA'
 {{ .normal.kubernetesCA | trim }}
 CA
+if [[ -e /sys/fs/cgroup/cgroup.controllers ]]; then driver=systemd; else driver=cgroupfs; fi
 bb-sync-file /etc/kubernetes/kubelet-config.yaml - kubelet-changed <<CONF
 apiVersion: kubelet.config.k8s.io/v1beta1
 kind: KubeletConfiguration
@@ -70,7 +71,7 @@ authentication:
   webhook: {enabled: true}
   x509: {clientCAFile: /etc/kubernetes/pki/ca.crt}
 authorization: {mode: Webhook}
-cgroupDriver: systemd
+cgroupDriver: $driver
 clusterDNS: [{{ .normal.clusterDNSAddress }}]
 clusterDomain: {{ .normal.clusterDomain }}
 containerRuntimeEndpoint: unix://{{ ternary (dig "cri" "notManaged" "criSocketPath" "/run/containerd/containerd.sock" .nodeGroup) "/run/containerd/containerd.sock" (eq .cri "NotManaged") }}
