@@ -14,15 +14,7 @@ import (
 // kube-controller-manager.
 func StartAt(t testing.TB, address string, controllers string) *Server {
 	t.Helper()
-	s, err := start(address)
-	if err != nil {
-		t.Fatalf("start control plane at %s: %v", address, err)
-	}
-	t.Cleanup(func() {
-		if err := s.stop(); err != nil {
-			t.Errorf("stop control plane: %v", err)
-		}
-	})
+	s := startOwn(t, address)
 	if err := s.control(controllers); err != nil {
 		t.Fatalf("start controllers: %v", err)
 	}

@@ -51,7 +51,7 @@ func Start(t testing.TB) *Server {
 	shared.Lock()
 	defer shared.Unlock()
 	if shared.users == 0 {
-		s, err := start("127.0.0.1")
+		s, err := start(loopback)
 		if err != nil {
 			t.Fatalf("start control plane: %v", err)
 		}
@@ -71,13 +71,21 @@ func Start(t testing.TB) *Server {
 	return shared.server
 }
 
+// loopback is where control planes answer whose users are on this machine.
+const loopback = "127.0.0.1"
+
 // StartOwn gives a test a control plane that no other test has, for one that is about what is
 // outside of namespaces, such as nodes.
 func StartOwn(t testing.TB) *Server {
 	t.Helper()
-	s, err := start()
+	return startOwn(t, loopback)
+}
+
+func startOwn(t testing.TB, address string) *Server {
+	t.Helper()
+	s, err := start(address)
 	if err != nil {
-		t.Fatalf("start control plane: %v", err)
+		t.Fatalf("start control plane at %s: %v", address, err)
 	}
 	t.Cleanup(func() {
 		if err := s.stop(); err != nil {
