@@ -51,9 +51,8 @@ var formatNames = []string{"", "password", "url", "email", "ipv4", "uuid", "date
 func (o *openBlock) editor(ctx context.Context, name string, catalog bool) *builder.Editor {
 	e := &builder.Editor{At: o.at, New: o.fresh, Header: o.header, ChoiceProblem: i18n.Message(o.problems["select"])}
 	control := func(property string, kind ui.Kind, span int, options ...ui.Option) ui.Field {
-		key := "builder.property." + property
 		return ui.Field{
-			Name: name + "." + property, Kind: kind, Span: span, Title: i18n.T(ctx, key), Value: o.typed[property], Options: options,
+			Name: name + "." + property, Kind: kind, Span: span, Title: i18n.T(ctx, "builder.property."+property), Value: o.typed[property], Options: options,
 			Problem: i18n.Message(o.problems[property]),
 		}
 	}
