@@ -79,7 +79,7 @@ func (r machines) running(ctx context.Context, dm *v1alpha1.DeckhouseMachine, vm
 		{Type: "InternalIP", Address: address}, {Type: "ExternalIP", Address: address},
 	}
 	tell(dm, metav1.ConditionTrue, v1alpha1.VMRunning, "")
-	return steadyPoll, nil
+	return r.migrate(ctx, dm)
 }
 
 // parts tells the states of what belongs to a machine, for people who wonder why it is stopped.

@@ -114,9 +114,12 @@ func (r machines) removeDisks(ctx context.Context, dm *v1alpha1.DeckhouseMachine
 	return done, nil
 }
 
-func orphanedDiskKey(name string) string {
+func orphanedDiskKey(name string) string { return v1alpha1.NoteOrphanedDisk + shortHash(name) }
+
+// shortHash stands for a name where that may be too long.
+func shortHash(name string) string {
 	sum := sha1.Sum([]byte(name)) //nolint:gosec // the form that others look for
-	return v1alpha1.NoteOrphanedDisk + hex.EncodeToString(sum[:8])
+	return hex.EncodeToString(sum[:8])
 }
 
 func (r machines) removeSecret(ctx context.Context, dm *v1alpha1.DeckhouseMachine) (bool, error) {

@@ -122,3 +122,10 @@ func (c *Cloud) DeleteDisk(ctx context.Context, disk *v1alpha2.VirtualDisk) erro
 	}
 	return awaitGone(ctx, c, disk, &v1alpha2.VirtualDiskList{})
 }
+
+// MoveDisk asks DVP to take a disk to another storage class.
+func (c *Cloud) MoveDisk(ctx context.Context, disk *v1alpha2.VirtualDisk, class string) error {
+	before := disk.DeepCopy()
+	disk.Spec.PersistentVolumeClaim.StorageClassName = &class
+	return c.call(ctx, "move", disk, func(ctx context.Context) error { return c.client.Patch(ctx, disk, client.MergeFrom(before)) })
+}

@@ -6,6 +6,8 @@ const (
 	ConditionVM = "VirtualMachineReady"
 	// ConditionReady is the same for Cluster API, which copies it to its Machine.
 	ConditionReady = "Ready"
+	// ConditionMigration tells of disks that are moved to another storage class.
+	ConditionMigration = "DiskStorageClassMigration"
 	// ConditionPaused is what Cluster API's contract asks for.
 	ConditionPaused = "Paused"
 )
@@ -24,6 +26,13 @@ const (
 	ReasonPaused, ReasonNotPaused = "Paused", "NotPaused"
 )
 
+// Reasons of ConditionMigration.
+const (
+	DiskMigrationInProgress = "DiskMigrationInProgress"
+	DiskMigrationFailed     = "DiskMigrationFailed"
+	DiskMigrationCompleted  = "DiskMigrationCompleted"
+)
+
 // Failure reasons, as older versions of Cluster API know them.
 const (
 	CreateMachineError = "CreateMachineError"
@@ -34,5 +43,7 @@ const (
 const (
 	NoteOrphanedVM     = "dvp.deckhouse.io/orphaned-vm"
 	NoteOrphanedVMTime = "dvp.deckhouse.io/orphaned-vm-timestamp"
-	NoteOrphanedDisk   = "dvp.deckhouse.io/orphaned-disk-" // and a hash of its name
+	// NoteMigrationStarted and a disk's name say since when that disk is being moved.
+	NoteMigrationStarted = "dvp.deckhouse.io/disk-migration-started-"
+	NoteOrphanedDisk     = "dvp.deckhouse.io/orphaned-disk-" // and a hash of its name
 )
