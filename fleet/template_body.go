@@ -66,6 +66,9 @@ func (b TemplateVersionBody) prepared() TemplateVersionBody {
 	return b
 }
 
+// Plain is a body as it would be saved, for comparing it with saved ones.
+func (b TemplateVersionBody) Plain() TemplateVersionBody { return b.prepared() }
+
 var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 func oneLineEnd(text string) string { return lineEnds.Replace(text) }

@@ -30,6 +30,8 @@ type TemplateProblem struct {
 	Section string
 	Line    int // of the section's text, 1-based; 0 when the whole section is meant
 	Message fault.Message
+	// Named tells that the name of a group is meant and not its text.
+	Named bool
 	// Warning marks what does not keep the template from being saved.
 	Warning bool
 }
@@ -69,7 +71,7 @@ func checkBody(body TemplateVersionBody) (schema.Schema, []TemplateProblem) {
 		section := GroupSection(i)
 		texts = append(texts, struct{ section, text string }{section, g.Template})
 		if key, bad := badGroupName(body.ResourceGroups, i); bad {
-			note(section, 0, key, g.Name)
+			problems = append(problems, TemplateProblem{Section: section, Named: true, Message: fault.Message{Key: key, Args: []any{g.Name}}})
 		}
 	}
 	for _, t := range texts {

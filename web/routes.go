@@ -82,6 +82,11 @@ func (s *server) routes() []route {
 		{post, paths.RouteRecordRestoration, fleet.InventoryEdit, c.RestoreRecord},
 
 		{get, paths.RouteTemplates, fleet.TemplatesView, c.Templates},
+		{post, paths.RouteTemplates, fleet.TemplatesEdit, c.CreateTemplate},
+		{get, paths.RouteTemplateNew, fleet.TemplatesEdit, c.NewTemplate},
+		{post, paths.RouteTemplatePreview, fleet.TemplatesEdit, c.PreviewTemplate},
+		{get, paths.RouteTemplateEdit, fleet.TemplatesEdit, c.EditTemplate},
+		{post, paths.RouteTemplateEdit, fleet.TemplatesEdit, c.SaveTemplate},
 		{get, paths.RouteTemplateImport, fleet.TemplatesEdit, c.TemplateImport},
 		{post, paths.RouteTemplateImport, fleet.TemplatesEdit, c.ImportTemplate},
 		{get, paths.RouteTemplate, fleet.TemplatesView, c.Template},

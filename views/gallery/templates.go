@@ -5,6 +5,7 @@ import (
 
 	"time"
 
+	"commander/views/clusters"
 	"commander/views/i18n"
 	"commander/views/layout"
 	"commander/views/paths"
@@ -41,7 +42,7 @@ func templatePages() []Exhibit {
 	archived.Archived, archived.CanCreate, archived.Shipped = true, false, false
 	reader := templateHead(templates.TabVersions)
 	reader.CanEdit, reader.CanCreate = false, false
-	clusters := templates.Clusters{Head: templateHead(templates.TabClusters), Pages: ui.Pages{From: 1, To: 2, Total: 2}, Rows: []templates.Cluster{
+	made := templates.Clusters{Head: templateHead(templates.TabClusters), Pages: ui.Pages{From: 1, To: 2, Total: 2}, Rows: []templates.Cluster{
 		{ID: "c1", Name: "payments-prod-1", Status: ui.ClusterStatus("in_sync"), Version: 3, Current: true, Kubernetes: "1.37.1", Agent: heard(4 * time.Second)},
 		{ID: "c2", Name: "payments-prod-2", Status: ui.ClusterStatus("delete"), Version: 1, Agent: heard(time.Hour)},
 	}}
@@ -64,7 +65,7 @@ func templatePages() []Exhibit {
 		shown("template", templates.VersionsBody(templates.Versions{Head: templateHead(templates.TabVersions), Rows: versions, Pages: ui.Pages{From: 1, To: 3, Total: 3}})),
 		shown("template-archived", templates.VersionsBody(templates.Versions{Head: archived, Rows: versions})),
 		shown("template-reader", templates.VersionsBody(templates.Versions{Head: reader, Rows: versions})),
-		shown("template-clusters", templates.ClustersBody(clusters)),
+		shown("template-clusters", templates.ClustersBody(made)),
 		shown("template-clusters-empty", templates.ClustersBody(templates.Clusters{Head: templateHead(templates.TabClusters)})),
 		shown("template-version", templates.VersionBody(page)),
 		shown("template-import", templates.ImportBody(templates.Import{
@@ -72,7 +73,46 @@ func templatePages() []Exhibit {
 			Text: ui.Field{Name: templates.FieldText, Kind: ui.Area, Span: 4, Title: "Or its text", Value: "kind: ClusterTemplate\n", Optional: true},
 			Name: ui.Field{Name: templates.FieldName, Kind: ui.Text, Span: 4, Title: "Another name", Optional: true},
 		})),
-	}, comparisons()...)
+	}, append(comparisons(), editors()...)...)
+}
+
+func editors() []Exhibit {
+	field := func(name, title, value string, span int) ui.Field {
+		return ui.Field{Name: name, Kind: ui.Text, Span: span, Title: title, Value: value}
+	}
+	count := field("values.count", "Workers", "2", 2)
+	count.Kind = ui.Number
+	page := templates.Editor{
+		Slug: slug, ID: "t1", Name: "Lab", Base: 3, Current: 3, Revision: "7", Script: "/assets/editor.js",
+		Fields:         []ui.Field{field(templates.FieldName, "Template", "Lab", 2), field(templates.FieldComment, "Comment", "A control plane on this machine.", 2)},
+		VersionComment: ui.Field{Name: templates.FieldVersionComment, Kind: ui.Text, Span: 4, Title: "Comment of the version", Optional: true},
+		Sections: []templates.Section{
+			{Name: templates.FieldParams, Title: i18n.M("templates.parameters"), Hint: i18n.M("templates.params_hint"), Text: "- header: Size\n- key: count # of workers\n  type: number\n  title: Workers\n  default: 2\n"},
+			{Name: templates.FieldCluster, Title: i18n.M("section.kubernetes"), Hint: i18n.M("templates.section_hint", "{{ .podSubnet }}"), Text: clusterYAML},
+			{Name: templates.FieldProvider, Title: i18n.M("section.placement"), Text: placementYAML},
+			{Name: templates.FieldInit, Title: i18n.M("section.init")},
+		},
+		Groups: []templates.Group{{Name: "base", Controlled: true, Section: templates.Section{Name: templates.GroupField(0, templates.GroupTemplate), Title: i18n.M("templates.manifests"), Text: "kind: Namespace\n"}}},
+		Trial: templates.Trial{
+			Keys: "count", Schema: "s1", Blocks: []clusters.Block{{Header: "Size"}, {Field: count}},
+			Sections: []clusters.Section{{Title: i18n.M("section.kubernetes"), YAML: clusterYAML}, {Title: i18n.M("section.placement"), YAML: placementYAML}},
+		},
+	}
+	invalid := page
+	invalid.Message, invalid.Base = i18n.M("templates.problems", 2), 2
+	invalid.Sections = append([]templates.Section{}, page.Sections...)
+	invalid.Sections[0].Problems = []templates.Problem{{Line: 3, Text: i18n.Plain("the type numbr is none of string, number, boolean")}}
+	invalid.Sections[1].Problems = []templates.Problem{{Line: 4, Text: i18n.M("render.template", 4, "function \"nope\" not defined")}, {Text: i18n.Plain("a warning"), Warning: true}}
+	invalid.Groups = append([]templates.Group{{Name: "commander-access", Problem: i18n.M("template.problem.group_reserved", "commander-access"), Section: templates.Section{Name: templates.GroupField(1, templates.GroupTemplate), Title: i18n.M("templates.manifests")}, N: 1}}, page.Groups...)
+	invalid.Trial = templates.Trial{Broken: true}
+	conflict := page
+	conflict.Conflict = &templates.Conflict{Who: "grace@corp", When: ago(40 * time.Second), Number: 4, Diffs: []clusters.SectionDiff{{Title: i18n.M("section.placement"), Lines: ui.Compare("a: 1\nreplicas: 3\n", "a: 1\nreplicas: 5\n")}}}
+	fresh := page
+	fresh.ID, fresh.Name, fresh.Base, fresh.Groups, fresh.Trial.Blocks = "", "", 0, nil, nil
+	shown := func(name string, e templates.Editor) Exhibit {
+		return shelled(name, layout.SectionTemplates, i18n.M("templates.new"), templates.EditorBody(e))
+	}
+	return []Exhibit{shown("template-edit", page), shown("template-edit-invalid", invalid), shown("template-edit-conflict", conflict), shown("template-new", fresh)}
 }
 
 func comparisons() []Exhibit {

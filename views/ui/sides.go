@@ -93,3 +93,32 @@ func near(all []SideRow) []SideRow {
 	}
 	return out
 }
+
+// Lines writes rows side by side as one column: what was removed before what came in its place.
+func Lines(rows []SideRow) []DiffLine {
+	var out []DiffLine
+	var come []string
+	flush := func() {
+		out = mark(out, '+', come)
+		come = nil
+	}
+	for _, r := range rows {
+		switch {
+		case r.Gap > 0:
+			flush()
+			out = append(out, DiffLine{'…', ""})
+		case !r.Changed:
+			flush()
+			out = append(out, DiffLine{' ', r.Left.Text})
+		default:
+			if r.Left.Number > 0 {
+				out = append(out, DiffLine{'-', r.Left.Text})
+			}
+			if r.Right.Number > 0 {
+				come = append(come, r.Right.Text)
+			}
+		}
+	}
+	flush()
+	return out
+}

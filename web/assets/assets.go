@@ -32,6 +32,8 @@ const (
 	Style  = "commander.css"
 	Script = "app.js"
 	Icon   = "favicon.svg"
+	// Editor is the editor for YAML, which pages load when they have something to edit.
+	Editor = "editor.js"
 )
 
 // ErrNotBuilt means that the program was built before its assets were.
@@ -74,7 +76,7 @@ func load(source fs.FS, live bool) (*Set, error) {
 	if err := s.read(); err != nil {
 		return nil, err
 	}
-	for _, name := range []string{Style, Script, Icon} {
+	for _, name := range []string{Style, Script, Icon, Editor} {
 		if _, ok := s.loaded.Load().urls[name]; !ok {
 			return nil, fmt.Errorf("look for %s: %w", name, ErrNotBuilt)
 		}

@@ -25,6 +25,7 @@ func folder(t *testing.T, style string) string {
 		assets.Style:      style,
 		assets.Script:     strings.Repeat("say();", 200),
 		assets.Icon:       "<svg/>",
+		assets.Editor:     "edit();",
 		"placeholder.txt": "not served",
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))

@@ -50,8 +50,10 @@ func (c *Console) size() int {
 func actor(r *http.Request) fleet.Actor { return session.Actor(r.Context()) }
 
 // id reads the id in a request's address. What is no id is as unknown as an id that does not exist.
-func id(r *http.Request) (uuid.UUID, error) {
-	parsed, err := uuid.Parse(chi.URLParam(r, "id"))
+func id(r *http.Request) (uuid.UUID, error) { return parseID(chi.URLParam(r, "id")) }
+
+func parseID(text string) (uuid.UUID, error) {
+	parsed, err := uuid.Parse(text)
 	if err != nil {
 		return uuid.Nil, fault.New(fault.NotFound, "fault.not_found")
 	}

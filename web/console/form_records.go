@@ -87,8 +87,10 @@ func (c *Console) parameterSource(r *http.Request, d draft, t *typed, clusterID 
 }
 
 // asked is the one field that a page asks for anew, by the id of its box.
-func asked(r *http.Request, form clusters.Form) (ui.Field, bool) {
-	for _, b := range form.Blocks {
+func asked(r *http.Request, form clusters.Form) (ui.Field, bool) { return askedOf(r, form.Blocks) }
+
+func askedOf(r *http.Request, all []clusters.Block) (ui.Field, bool) {
+	for _, b := range all {
 		if b.Field.Name != "" && b.Field.BoxID() == r.Header.Get("HX-Target") {
 			return b.Field, true
 		}

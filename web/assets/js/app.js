@@ -11,6 +11,7 @@ import "./keys.js";
 import "./pick.js";
 import "./look.js";
 import "./form.js";
+import "./yaml.js";
 import "./dual.js";
 import "./navigation.js";
 

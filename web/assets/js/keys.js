@@ -46,7 +46,7 @@ function handle(key) {
 }
 
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || typing(event.composedPath()[0])) return;
   if (document.querySelector("dialog[open]")) return;
   if (handle(event.key)) event.preventDefault();
 });
