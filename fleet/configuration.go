@@ -273,6 +273,7 @@ func (f *Fleet) configuration(ctx context.Context, q store.Querier, clusterID uu
 	}
 	c.Shown = c.Schema.Masked(c.Values)
 	for key := range secret {
+		c.Shown[key] = schema.Mask // also of a configuration without a template, which has no schema to say so
 		if shown, isRecord := row.Parameters[key]; isRecord {
 			c.Shown[key] = shown
 		}

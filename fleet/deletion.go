@@ -30,6 +30,8 @@ func (f *Fleet) DeleteCluster(ctx context.Context, actor Actor, id uuid.UUID) (s
 			return fault.New(fault.Conflict, "cluster.archived", cluster.Name)
 		case cluster.IsLocked:
 			return fault.New(fault.Conflict, "cluster.locked", cluster.Name)
+		case cluster.Attached:
+			return fault.New(fault.Conflict, "cluster.attached", cluster.Name)
 		}
 		if err := f.audit(ctx, tx, actor, change{
 			Action: "cluster.delete", ObjectType: "Cluster", ObjectID: id, Workspace: workspace,
@@ -107,11 +109,11 @@ func (f *Fleet) ArchiveCluster(ctx context.Context, actor Actor, id uuid.UUID) (
 		if len(active) > 0 && active[0].Status == store.TaskRunning {
 			return fault.New(fault.Conflict, "cluster.task_running", cluster.Name)
 		}
-		left := ""
-		if cluster.WasCreated || cluster.Status != store.ClusterNew && cluster.Status != store.ClusterConfigurationError {
-			left = "cluster.left.everything"
+		left, items, err := f.leftBehind(ctx, tx, cluster)
+		if err != nil {
+			return err
 		}
-		if err := f.archive(ctx, tx, &cluster, store.ClusterDeleted, left); err != nil {
+		if err := f.archive(ctx, tx, &cluster, store.ClusterDeleted, left, items...); err != nil {
 			return err
 		}
 		return f.audit(ctx, tx, actor, change{
@@ -120,6 +122,30 @@ func (f *Fleet) ArchiveCluster(ctx context.Context, actor Actor, id uuid.UUID) (
 		})
 	})
 	return cluster, err
+}
+
+// leftBehind says what stays of a cluster that goes to the archive without a clean-up: the key of a
+// sentence, empty for nothing, and the names of the machines that its agent saw last.
+func (f *Fleet) leftBehind(ctx context.Context, tx *store.Tx, cluster store.Cluster) (string, []string, error) {
+	untouched, err := f.untouched(ctx, tx, cluster)
+	switch {
+	case err != nil || untouched:
+		return "", nil, err
+	case cluster.Attached:
+		return "cluster.left.mark", nil, nil
+	}
+	report, err := tx.AgentReport(ctx, cluster.ID)
+	if notThere(err) {
+		return "cluster.left.everything", nil, nil
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	names := make([]string, 0, len(report.Nodes))
+	for _, node := range report.Nodes {
+		names = append(names, node.Name)
+	}
+	return "cluster.left.everything", names, nil
 }
 
 // archive ends the life of a cluster in Commander: its name is free again, and every key to it is void.
@@ -141,6 +167,9 @@ func (f *Fleet) archive(ctx context.Context, tx *store.Tx, cluster *store.Cluste
 	}
 	if err := tx.FreeParameterValues(ctx, store.FreeParameterValuesParams{ClusterID: cluster.ID, Kept: [][]byte{}}); err != nil {
 		return fmt.Errorf("free the unique values of cluster %s: %w", cluster.ID, err)
+	}
+	if err := tx.DeleteClusterConnection(ctx, cluster.ID); err != nil {
+		return err
 	}
 	if left == "" {
 		if err := tx.DeleteClusterState(ctx, cluster.ID); err != nil {

@@ -50,6 +50,11 @@ func (f *Fleet) Rollback(ctx context.Context, actor Actor, id uuid.UUID, current
 	if earlier.TemplateVersionID == nil {
 		return cluster, nil, fault.New(fault.Conflict, "cluster.rollback.no_template")
 	}
+	if _, err := f.version(ctx, cluster.WorkspaceID, *earlier.TemplateVersionID); fault.Is(err, fault.Invalid) {
+		return cluster, nil, fault.New(fault.Conflict, "cluster.rollback.no_template") // it stayed in another workspace
+	} else if err != nil {
+		return cluster, nil, err
+	}
 	return f.ChangeCluster(ctx, actor, id, ClusterChange{
 		Revision: current, Name: cluster.Name, TemplateVersionID: *earlier.TemplateVersionID, Values: earlier.Values,
 		Explicit: earlier.GivenKeys(),

@@ -99,6 +99,8 @@ func changeable(cluster store.Cluster, revision int) error {
 		return fault.New(fault.Conflict, "cluster.archived", cluster.Name)
 	case cluster.Status == store.ClusterDelete:
 		return fault.New(fault.Conflict, "cluster.being_deleted", cluster.Name)
+	case cluster.Status == store.ClusterDetaching, cluster.Status == store.ClusterReadyToJoin, cluster.Status == store.ClusterJoining:
+		return fault.New(fault.Conflict, "cluster.not_now", cluster.Name)
 	case cluster.Revision != revision:
 		return fault.New(fault.Conflict, "cluster.stale_revision", revision, cluster.Revision)
 	}
@@ -224,7 +226,7 @@ func (f *Fleet) InstallCluster(ctx context.Context, actor Actor, id uuid.UUID) (
 // difference is known.
 func (f *Fleet) Converge(ctx context.Context, actor Actor, id uuid.UUID) (store.Task, error) {
 	return f.startOn(ctx, actor, id, store.TaskConverge, func(c store.Cluster) bool {
-		return c.WasCreated && c.Status != store.ClusterDelete
+		return c.WasCreated && c.Status != store.ClusterDelete && c.Status != store.ClusterDetaching
 	})
 }
 

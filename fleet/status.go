@@ -36,16 +36,19 @@ var nextCluster = map[store.ClusterStatus][]store.ClusterStatus{
 	store.ClusterConfigurationError:     {store.ClusterNew, store.ClusterCreating, store.ClusterDelete, store.ClusterDeleted},
 	store.ClusterCreating:               {store.ClusterInSync, store.ClusterCreationFailed, store.ClusterDelete},
 	store.ClusterCreationFailed:         {store.ClusterCreating, store.ClusterConfigurationError, store.ClusterDelete, store.ClusterDeleted},
-	store.ClusterInSync:                 {store.ClusterUpdating, store.ClusterPendingChanges, store.ClusterUnknown, store.ClusterDelete, store.ClusterDeleted},
-	store.ClusterUpdating:               {store.ClusterInSync, store.ClusterSynchronizationFailure, store.ClusterDestructiveChanges, store.ClusterDelete},
-	store.ClusterSynchronizationFailure: {store.ClusterUpdating, store.ClusterInSync, store.ClusterPendingChanges, store.ClusterUnknown, store.ClusterDelete, store.ClusterDeleted},
-	store.ClusterPendingChanges:         {store.ClusterUpdating, store.ClusterInSync, store.ClusterUnknown, store.ClusterDelete, store.ClusterDeleted},
-	store.ClusterDestructiveChanges:     {store.ClusterUpdating, store.ClusterPendingChanges, store.ClusterSynchronizationFailure, store.ClusterDelete, store.ClusterDeleted},
-	store.ClusterUnknown:                {store.ClusterInSync, store.ClusterUpdating, store.ClusterPendingChanges, store.ClusterDelete, store.ClusterDeleted},
+	store.ClusterInSync:                 {store.ClusterUpdating, store.ClusterPendingChanges, store.ClusterUnknown, store.ClusterDelete, store.ClusterDeleted, store.ClusterDetaching},
+	store.ClusterUpdating:               {store.ClusterInSync, store.ClusterSynchronizationFailure, store.ClusterDestructiveChanges, store.ClusterDelete, store.ClusterDetaching},
+	store.ClusterSynchronizationFailure: {store.ClusterUpdating, store.ClusterInSync, store.ClusterPendingChanges, store.ClusterUnknown, store.ClusterDelete, store.ClusterDeleted, store.ClusterDetaching},
+	store.ClusterPendingChanges:         {store.ClusterUpdating, store.ClusterInSync, store.ClusterUnknown, store.ClusterDelete, store.ClusterDeleted, store.ClusterDetaching},
+	store.ClusterDestructiveChanges:     {store.ClusterUpdating, store.ClusterPendingChanges, store.ClusterSynchronizationFailure, store.ClusterDelete, store.ClusterDeleted, store.ClusterDetaching},
+	store.ClusterUnknown:                {store.ClusterInSync, store.ClusterUpdating, store.ClusterPendingChanges, store.ClusterDelete, store.ClusterDeleted, store.ClusterDetaching},
 	store.ClusterDelete: {
 		store.ClusterDeleted, store.ClusterDeletionFailed,
 		store.ClusterInSync, store.ClusterCreationFailed, store.ClusterSynchronizationFailure, store.ClusterDestructiveChanges, store.ClusterUnknown,
 	},
+	store.ClusterReadyToJoin:    {store.ClusterJoining, store.ClusterDeleted},
+	store.ClusterJoining:        {store.ClusterInSync, store.ClusterReadyToJoin},
+	store.ClusterDetaching:      {store.ClusterDetached, store.ClusterUnknown, store.ClusterInSync, store.ClusterSynchronizationFailure, store.ClusterDestructiveChanges},
 	store.ClusterDeletionFailed: {store.ClusterDelete, store.ClusterDeleted},
 }
 
@@ -60,6 +63,8 @@ type outcome struct{ done, failed store.ClusterStatus }
 // working is what a cluster is while a task of a kind waits or runs; a check leaves it as it is.
 var working = map[store.TaskKind]store.ClusterStatus{
 	store.TaskConverge: store.ClusterUpdating,
+	store.TaskAttach:   store.ClusterJoining,
+	store.TaskDetach:   store.ClusterDetaching,
 	store.TaskDestroy:  store.ClusterDelete,
 	store.TaskAbort:    store.ClusterDelete,
 }
@@ -69,6 +74,8 @@ var outcomes = map[store.TaskKind]outcome{
 	store.TaskConverge:  {store.ClusterInSync, store.ClusterSynchronizationFailure},
 	store.TaskDestroy:   {store.ClusterDeleted, store.ClusterDeletionFailed},
 	store.TaskAbort:     {store.ClusterDeleted, store.ClusterDeletionFailed},
+	store.TaskAttach:    {store.ClusterInSync, store.ClusterReadyToJoin},
+	store.TaskDetach:    {store.ClusterDetached, store.ClusterUnknown},
 }
 
 // Attention lists the statuses in which a cluster waits for a person.
@@ -79,7 +86,7 @@ var Attention = []store.ClusterStatus{
 
 // Busy lists the statuses in which Commander works on a cluster.
 var Busy = []store.ClusterStatus{
-	store.ClusterNew, store.ClusterCreating, store.ClusterUpdating, store.ClusterDelete, store.ClusterJoining,
+	store.ClusterNew, store.ClusterCreating, store.ClusterUpdating, store.ClusterDelete, store.ClusterJoining, store.ClusterDetaching,
 }
 
 // States draws both tables as a page of docs/, so that what people read is what the code does.

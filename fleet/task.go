@@ -31,7 +31,7 @@ func (f *Fleet) start(ctx context.Context, tx *store.Tx, actor Actor, cluster *s
 			if other.Kind == kind {
 				return other, nil
 			}
-			if kind == store.TaskDestroy {
+			if kind == store.TaskDestroy || kind == store.TaskDetach {
 				if err := f.close(ctx, tx, other, store.TaskCancelled, "task.cancelled_by_deletion"); err != nil {
 					return store.Task{}, err
 				}

@@ -25,7 +25,9 @@ type Work struct {
 	Configuration
 	// State is the installer's, as it was after the last finished phase; nil when there is none.
 	State []byte
-	// AgentToken is a fresh one for the agent of a cluster that is being installed.
+	// Kubeconfig reaches a cluster that is about to be attached; nil otherwise.
+	Kubeconfig []byte
+	// AgentToken is a fresh one for the agent of a cluster that is being installed or attached.
 	AgentToken string
 }
 
@@ -93,7 +95,16 @@ func (f *Fleet) prepare(ctx context.Context, tx *store.Tx, task store.Task, clus
 			return work, err
 		}
 	}
-	if task.Kind == store.TaskBootstrap {
+	if task.Kind == store.TaskAttach {
+		connection, err := tx.ClusterConnection(ctx, cluster.ID)
+		if err != nil {
+			return work, fmt.Errorf("read how cluster %s is reached: %w", cluster.ID, err)
+		}
+		if work.Kubeconfig, err = tx.Keys.Unseal("cluster_connections", "kubeconfig", cluster.ID, connection.Kubeconfig, connection.KubeconfigKey); err != nil {
+			return work, err
+		}
+	}
+	if task.Kind == store.TaskBootstrap || task.Kind == store.TaskAttach {
 		if work.AgentToken, err = f.newAgentToken(ctx, tx, cluster.ID); err != nil {
 			return work, err
 		}
@@ -255,9 +266,12 @@ func (f *Fleet) Finish(ctx context.Context, d Delivery, end Ending) error {
 			return fmt.Errorf("finish task %s: %w", d.TaskID, err)
 		}
 		changedTask(tx, task)
-		if task.Kind == store.TaskCheck {
+		switch {
+		case task.Kind == store.TaskCheck:
 			err = f.afterCheck(ctx, tx, task, &cluster, end)
-		} else {
+		case task.Kind == store.TaskAttach && task.Status == store.TaskSucceeded:
+			err = f.afterAttach(ctx, tx, task, &cluster, end)
+		default:
 			err = f.afterTask(ctx, tx, task, &cluster)
 		}
 		if err != nil {
@@ -286,6 +300,8 @@ func (f *Fleet) afterTask(ctx context.Context, tx *store.Tx, task store.Task, cl
 		return f.settle(ctx, tx, cluster, task.Kind)
 	case task.Kind == store.TaskDestroy || task.Kind == store.TaskAbort:
 		return f.archive(ctx, tx, cluster, store.ClusterDeleted, "")
+	case task.Kind == store.TaskDetach:
+		return f.archive(ctx, tx, cluster, store.ClusterDetached, "")
 	}
 	if cluster.DestructiveChangeID != "" {
 		if err := tx.SetDestructiveChange(ctx, store.SetDestructiveChangeParams{ID: cluster.ID}); err != nil {
@@ -300,7 +316,7 @@ func (f *Fleet) afterTask(ctx context.Context, tx *store.Tx, task store.Task, cl
 		return err
 	}
 	cluster.WasCreated = true
-	deleting := cluster.Status == store.ClusterDelete
+	deleting := cluster.Status == store.ClusterDelete || cluster.Status == store.ClusterDetaching
 	if err := f.move(ctx, tx, cluster, outcomes[task.Kind].done); err != nil {
 		return err
 	}

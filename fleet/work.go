@@ -29,6 +29,8 @@ type (
 	DestroyArgs   struct{ Delivery }
 	CheckArgs     struct{ Delivery }
 	AbortArgs     struct{ Delivery }
+	AttachArgs    struct{ Delivery }
+	DetachArgs    struct{ Delivery }
 )
 
 // Kind names the job in River.
@@ -46,6 +48,12 @@ func (CheckArgs) Kind() string { return "cluster.check" }
 // Kind names the job in River.
 func (AbortArgs) Kind() string { return "cluster.abort" }
 
+// Kind names the job in River.
+func (AttachArgs) Kind() string { return "cluster.attach" }
+
+// Kind names the job in River.
+func (DetachArgs) Kind() string { return "cluster.detach" }
+
 func argsFor(kind store.TaskKind, d Delivery) (river.JobArgs, error) {
 	switch kind {
 	case store.TaskBootstrap:
@@ -58,6 +66,10 @@ func argsFor(kind store.TaskKind, d Delivery) (river.JobArgs, error) {
 		return CheckArgs{d}, nil
 	case store.TaskAbort:
 		return AbortArgs{d}, nil
+	case store.TaskAttach:
+		return AttachArgs{d}, nil
+	case store.TaskDetach:
+		return DetachArgs{d}, nil
 	}
 	return nil, fmt.Errorf("no job delivers tasks of kind %s", kind)
 }

@@ -37,4 +37,6 @@ func addClusterWorkers(workers *river.Workers, clusters ClusterWorker) {
 	river.AddWorker(workers, &clusterWorker[fleet.CheckArgs]{clusters: clusters})
 	river.AddWorker(workers, &clusterWorker[fleet.DestroyArgs]{clusters: clusters})
 	river.AddWorker(workers, &clusterWorker[fleet.AbortArgs]{clusters: clusters})
+	river.AddWorker(workers, &clusterWorker[fleet.AttachArgs]{clusters: clusters})
+	river.AddWorker(workers, &clusterWorker[fleet.DetachArgs]{clusters: clusters})
 }

@@ -386,7 +386,7 @@ func (q *Queries) MaintenanceWindowsFor(ctx context.Context, clusterID uuid.UUID
 }
 
 const moveCluster = `-- name: MoveCluster :exec
-update clusters set workspace_id = $2, name = $3, template_version_id = null, changed_at = now() where id = $1
+update clusters set workspace_id = $2, name = $3, template_version_id = null, registry_id = null, changed_at = now() where id = $1
 `
 
 type MoveClusterParams struct {
@@ -395,10 +395,55 @@ type MoveClusterParams struct {
 	Name        string
 }
 
-// Takes a cluster to another workspace, without its template.
+// Takes a cluster to another workspace, without its template and its registry.
 func (q *Queries) MoveCluster(ctx context.Context, arg MoveClusterParams) error {
 	_, err := q.db.Exec(ctx, moveCluster, arg.ID, arg.WorkspaceID, arg.Name)
 	return err
+}
+
+const moveMaintenanceWindows = `-- name: MoveMaintenanceWindows :exec
+update maintenance_windows set workspace_id = $2 where cluster_id = $1
+`
+
+type MoveMaintenanceWindowsParams struct {
+	ClusterID   *uuid.UUID
+	WorkspaceID uuid.UUID
+}
+
+func (q *Queries) MoveMaintenanceWindows(ctx context.Context, arg MoveMaintenanceWindowsParams) error {
+	_, err := q.db.Exec(ctx, moveMaintenanceWindows, arg.ClusterID, arg.WorkspaceID)
+	return err
+}
+
+const moveRecord = `-- name: MoveRecord :one
+update records set catalog_id = $2, revision = revision + 1, changed_at = now() where id = $1 returning id, catalog_id, revision, plain, secrets, secrets_key, label, schema_matches, created_by, created_at, changed_at, archived_at, archive_number
+`
+
+type MoveRecordParams struct {
+	ID        uuid.UUID
+	CatalogID uuid.UUID
+}
+
+// Puts a record into another catalog; its unique values are claimed there by the caller.
+func (q *Queries) MoveRecord(ctx context.Context, arg MoveRecordParams) (Record, error) {
+	row := q.db.QueryRow(ctx, moveRecord, arg.ID, arg.CatalogID)
+	var i Record
+	err := row.Scan(
+		&i.ID,
+		&i.CatalogID,
+		&i.Revision,
+		&i.Plain,
+		&i.Secrets,
+		&i.SecretsKey,
+		&i.Label,
+		&i.SchemaMatches,
+		&i.CreatedBy,
+		&i.CreatedAt,
+		&i.ChangedAt,
+		&i.ArchivedAt,
+		&i.ArchiveNumber,
+	)
+	return i, err
 }
 
 const moveTasksOfCluster = `-- name: MoveTasksOfCluster :exec

@@ -177,8 +177,11 @@ type Querier interface {
 	MaintenanceWindows(ctx context.Context, workspaceID uuid.UUID) ([]MaintenanceWindow, error)
 	// Those that hold for a cluster: its own, or those of its workspace when it has none.
 	MaintenanceWindowsFor(ctx context.Context, clusterID uuid.UUID) ([]MaintenanceWindow, error)
-	// Takes a cluster to another workspace, without its template.
+	// Takes a cluster to another workspace, without its template and its registry.
 	MoveCluster(ctx context.Context, arg MoveClusterParams) error
+	MoveMaintenanceWindows(ctx context.Context, arg MoveMaintenanceWindowsParams) error
+	// Puts a record into another catalog; its unique values are claimed there by the caller.
+	MoveRecord(ctx context.Context, arg MoveRecordParams) (Record, error)
 	MoveTasksOfCluster(ctx context.Context, arg MoveTasksOfClusterParams) error
 	NextQueuedTask(ctx context.Context, clusterID uuid.UUID) (Task, error)
 	Notification(ctx context.Context, id uuid.UUID) (NotificationRow, error)

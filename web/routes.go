@@ -126,6 +126,13 @@ func (s *server) routes() []route {
 		{post, paths.RouteClusterProtection, fleet.ClustersEdit, c.ProtectCluster},
 		{get, paths.RouteClusterHistory, fleet.ClustersView, c.ClusterHistory},
 		{get, paths.RouteClusterComparison, fleet.ClustersView, c.ClusterComparison},
+		{get, paths.RouteClusterAttach, fleet.ClustersEdit, c.AttachForm},
+		{post, paths.RouteClusterAttach, fleet.ClustersEdit, c.AttachCluster},
+		{post, paths.RouteClusterJoining, fleet.ClustersEdit, c.JoinCluster},
+		{get, paths.RouteClusterDetachment, fleet.ClustersEdit, c.Detachment},
+		{post, paths.RouteClusterDetachment, fleet.ClustersEdit, c.DetachCluster},
+		{get, paths.RouteClusterMove, fleet.ClustersEdit, c.MovePage},
+		{post, paths.RouteClusterMove, fleet.ClustersEdit, c.MoveCluster},
 		{get, paths.RouteClusterRollback, fleet.ClustersEdit, c.RollbackPage},
 		{post, paths.RouteClusterRollback, fleet.ClustersEdit, c.Rollback},
 

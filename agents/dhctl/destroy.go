@@ -56,7 +56,7 @@ func (o *operation) teardown() []phases.Step {
 // deleteResources frees what the cluster holds outside of itself. It does what can be done and
 // never stands in the way of what follows.
 func (o *operation) deleteResources(ctx context.Context) error {
-	bounded, cancel := context.WithTimeout(ctx, releaseTimeout)
+	bounded, cancel := context.WithTimeout(ctx, min(releaseTimeout, o.resourcesTimeout))
 	defer cancel()
 	there, err := o.engine.Observe(bounded, o.id)
 	if err == nil && !there.Exists {
@@ -80,10 +80,21 @@ func (o *operation) release(ctx context.Context) error {
 	return api.Release(ctx, o.log)
 }
 
+// deleteMachines removes the machines in order. Those that cannot be removed in time are left to the
+// next phase, which deletes all that is left in any case.
 func (o *operation) deleteMachines(ctx context.Context) error {
-	return o.engine.DeleteMachines(ctx, o.id, o.log)
+	bounded, cancel := context.WithTimeout(ctx, o.deckhouseTimeout)
+	defer cancel()
+	if err := o.engine.DeleteMachines(bounded, o.id, o.log); err != nil && ctx.Err() == nil {
+		o.log("Machines are left to go with the base infrastructure: " + err.Error())
+	}
+	return ctx.Err()
 }
 
+// deleteBase deletes all that is left. What cannot be deleted in time fails the operation: whoever
+// gives up then knows that something stays.
 func (o *operation) deleteBase(ctx context.Context) error {
-	return o.engine.DeleteBase(ctx, o.id, o.log)
+	bounded, cancel := context.WithTimeout(ctx, o.deckhouseTimeout)
+	defer cancel()
+	return o.engine.DeleteBase(bounded, o.id, o.log)
 }

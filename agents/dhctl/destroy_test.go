@@ -133,28 +133,3 @@ func TestAbortDeletesAHalfMadeCluster(t *testing.T) {
 		t.Errorf("got %q after %v with %+v left, want nothing left", m.GetResult().GetErr(), walk, cluster(t, world))
 	}
 }
-
-func TestAttachAndDetachSayThatTheyCannot(t *testing.T) {
-	t.Parallel()
-	client := server(t, worldtest.World{Dir: t.TempDir()}, 0)
-	attach, err := client.CommanderAttach(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, a := ask(t, attach, &pb.CommanderAttachRequest{Message: &pb.CommanderAttachRequest_Start{Start: &pb.CommanderAttachStart{}}}, nil,
-		func(m *pb.CommanderAttachResponse) (string, bool, bool) { return "", false, m.GetResult() != nil })
-	detach, err := client.CommanderDetach(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, d := ask(t, detach, &pb.CommanderDetachRequest{Message: &pb.CommanderDetachRequest_Start{Start: &pb.CommanderDetachStart{State: "{}"}}}, nil,
-		func(m *pb.CommanderDetachResponse) (string, bool, bool) { return "", false, m.GetResult() != nil })
-	for _, text := range []string{a.GetResult().GetErr(), d.GetResult().GetErr()} {
-		if !strings.Contains(text, "not supported yet") {
-			t.Errorf("got %q, want an error", text)
-		}
-	}
-	if d.GetResult().GetState() != "{}" {
-		t.Errorf("state: got %q, want it as it was", d.GetResult().GetState())
-	}
-}

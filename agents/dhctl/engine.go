@@ -43,6 +43,8 @@ type Engine interface {
 	Kubeconfig(ctx context.Context, id string) ([]byte, error)
 	// EnsureAgent runs Commander's agent for the cluster.
 	EnsureAgent(ctx context.Context, id, commanderURL, token, caBundle string) error
+	// StopAgent ends Commander's agent for the cluster, which itself runs on.
+	StopAgent(ctx context.Context, id string) error
 	DeleteMachines(ctx context.Context, id string, log func(string)) error
 	// DeleteBase deletes everything that is left of the cluster.
 	DeleteBase(ctx context.Context, id string, log func(string)) error

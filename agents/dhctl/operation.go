@@ -6,9 +6,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,6 +25,11 @@ type request struct {
 	options           options
 	cluster, provider string
 	state             string
+	// kubeconfig reaches a cluster that was not made here; of operations on one that is attached
+	// already it stands in the state.
+	kubeconfig string
+	// withoutDocuments is for operations that find the documents in the cluster.
+	withoutDocuments bool
 	// lenient is for operations that must end even when the documents are out of date.
 	lenient bool
 }
@@ -95,12 +102,8 @@ func (s *Server) begin(ctx context.Context, t speaker, r request) (*operation, f
 	if !clusterID.MatchString(o.id) {
 		return nil, nil, fmt.Errorf("commander_uuid %q is not a UUID", o.id)
 	}
-	cluster, err := config.ParseCluster(r.cluster, !r.lenient)
+	err := s.choose(o)
 	if err != nil {
-		return nil, nil, err
-	}
-	o.document = cluster.Document
-	if o.engine, err = engine(s.Engines, cluster.Provider()); err != nil {
 		return nil, nil, err
 	}
 	if o.resourcesTimeout, err = timeout("resources_timeout", r.options.GetResourcesTimeout()); err != nil {
@@ -113,7 +116,12 @@ func (s *Server) begin(ctx context.Context, t speaker, r request) (*operation, f
 	if err != nil {
 		return nil, nil, err
 	}
-	if o.cache, err = state.Open(filepath.Join(s.CacheDir, "cache_"+o.id), r.state); err == nil {
+	folder := filepath.Join(s.CacheDir, "cache_"+o.id)
+	if o.cache, err = state.Open(folder, r.state); err != nil && r.lenient {
+		o.log("The state cannot be read and is begun anew: " + err.Error())
+		o.cache, err = state.Open(folder, "")
+	}
+	if err == nil {
 		err = o.claim()
 	}
 	if err != nil {
@@ -121,6 +129,39 @@ func (s *Server) begin(ctx context.Context, t speaker, r request) (*operation, f
 		return nil, nil, err
 	}
 	return o, release, nil
+}
+
+// choose finds the engine: that of the kind of cluster, or the one for clusters that were not made
+// here when the state or the request says how such a one is reached.
+func (s *Server) choose(o *operation) error {
+	if !o.withoutDocuments {
+		cluster, err := config.ParseCluster(o.cluster, !o.lenient)
+		if err != nil {
+			return err
+		}
+		o.document = cluster.Document
+		known, err := state.Decode(o.state)
+		if err != nil && !o.lenient {
+			return err
+		}
+		o.kubeconfig = string(known[kubeconfigEntry])
+		if o.kubeconfig == "" {
+			o.engine, err = engine(s.Engines, cluster.Provider())
+			return err
+		}
+	}
+	o.engine = &existing{kubeconfig: []byte(o.kubeconfig), connect: s.Connect, host: s.host()}
+	return nil
+}
+
+// host is the engine that can run agents for clusters that were not made here, nil when none can.
+func (s *Server) host() Host {
+	for _, kind := range slices.Sorted(maps.Keys(s.Engines)) {
+		if h, can := s.Engines[kind].(Host); can {
+			return h
+		}
+	}
+	return nil
 }
 
 // claim makes sure that the state is this cluster's.
@@ -131,6 +172,11 @@ func (o *operation) claim() error {
 	}
 	if was != nil && string(was) != o.id {
 		return fmt.Errorf("the state belongs to cluster %s, not to %s", was, o.id)
+	}
+	if o.kubeconfig != "" {
+		if err := o.cache.Write(kubeconfigEntry, []byte(o.kubeconfig)); err != nil {
+			return err
+		}
 	}
 	return o.cache.Write(idEntry, []byte(o.id))
 }

@@ -53,6 +53,16 @@ func (c *Client) StopAgent(ctx context.Context, id string) error {
 	return c.stream(ctx, http.MethodDelete, id, "/agent", nil, nil)
 }
 
+// EnsureGuestAgent runs a commander-agent for a cluster that is not the lab's.
+func (c *Client) EnsureGuestAgent(ctx context.Context, id string, want Guest, log func(string)) error {
+	return c.send(ctx, http.MethodPut, "/guests/"+url.PathEscape(id)+"/agent", want, log)
+}
+
+// StopGuestAgent ends it and forgets the guest. One that is not there is no error.
+func (c *Client) StopGuestAgent(ctx context.Context, id string) error {
+	return c.send(ctx, http.MethodDelete, "/guests/"+url.PathEscape(id)+"/agent", nil, nil)
+}
+
 // Delete ends all processes of the cluster and removes all its files. A cluster that is not there
 // is no error.
 func (c *Client) Delete(ctx context.Context, id string, log func(string)) error {
@@ -126,7 +136,12 @@ func (c *Client) answer(ctx context.Context, path string, into any) error {
 
 // stream hands lines on until the last one.
 func (c *Client) stream(ctx context.Context, method, id, part string, body any, log func(string)) error {
-	answer, err := c.do(ctx, method, "/clusters/"+url.PathEscape(id)+part, body)
+	return c.send(ctx, method, "/clusters/"+url.PathEscape(id)+part, body, log)
+}
+
+// send asks and passes on the lines of the answer until its end.
+func (c *Client) send(ctx context.Context, method, path string, body any, log func(string)) error {
+	answer, err := c.do(ctx, method, path, body)
 	if err != nil {
 		return err
 	}

@@ -40,6 +40,12 @@ type Agent struct {
 	CABundle     string `json:"caBundle"` // PEM; empty for the certificates that the machine trusts
 }
 
+// Guest is a cluster of somebody else's that the lab runs an agent for.
+type Guest struct {
+	Agent
+	Kubeconfig []byte `json:"kubeconfig"` // an administrator's
+}
+
 // State is what there is of a cluster.
 type State struct {
 	Exists bool `json:"exists"` // false when there is nothing, not even a leftover

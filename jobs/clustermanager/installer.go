@@ -37,13 +37,15 @@ func (i *Dhctl) Run(ctx context.Context, op Operation, hooks Hooks) (Result, err
 		store.TaskCheck:     client.Check,
 		store.TaskDestroy:   client.Destroy,
 		store.TaskAbort:     client.Abort,
+		store.TaskAttach:    client.Attach,
+		store.TaskDetach:    client.Detach,
 	}[op.Kind]
 	if !known {
 		return Result{State: op.State, Err: fmt.Sprintf("the installer does not know the operation %q", op.Kind)}, nil
 	}
 	request := dhctl.Request{
 		UUID: op.ClusterID, InitConfig: op.InitConfig, ClusterConfig: op.ClusterConfig, ProviderConfig: op.ProviderConfig,
-		Resources: op.Resources, State: string(op.State), Approved: op.ApprovedChange,
+		Resources: op.Resources, State: string(op.State), Approved: op.ApprovedChange, Connection: op.Kubeconfig,
 	}
 	result, err := run(ctx, request, i.handler(hooks))
 	out := Result{State: stateOf(result.State, op.State), Stopped: result.Stopped}

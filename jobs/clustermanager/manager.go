@@ -32,9 +32,11 @@ type Operation struct {
 	ClusterID                                 string
 	ClusterConfig, ProviderConfig, InitConfig string
 	Resources                                 string
-	State                                     []byte
-	ApprovedChange                            string
-	CommanderUUID                             string
+	// Kubeconfig reaches a cluster that is to be attached.
+	Kubeconfig     string
+	State          []byte
+	ApprovedChange string
+	CommanderUUID  string
 }
 
 // Result is how an operation ended. Err is for people; an operation that needs approval has

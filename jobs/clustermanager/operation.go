@@ -21,7 +21,8 @@ func (a *attempt) operation() (Operation, error) {
 		ApprovedChange: a.work.Task.ChangeID,
 		CommanderUUID:  a.UUID,
 	}
-	if op.Kind == store.TaskBootstrap {
+	op.Kubeconfig = string(a.work.Kubeconfig)
+	if op.Kind == store.TaskBootstrap || op.Kind == store.TaskAttach {
 		agent, err := a.agentModule()
 		if err != nil {
 			return op, err

@@ -28,8 +28,8 @@ delete from cluster_connections where cluster_id = $1;
 update clusters set attached = true, changed_at = now() where id = $1;
 
 -- name: MoveCluster :exec
--- Takes a cluster to another workspace, without its template.
-update clusters set workspace_id = $2, name = $3, template_version_id = null, changed_at = now() where id = $1;
+-- Takes a cluster to another workspace, without its template and its registry.
+update clusters set workspace_id = $2, name = $3, template_version_id = null, registry_id = null, changed_at = now() where id = $1;
 
 -- name: MoveTasksOfCluster :exec
 update tasks set workspace_id = $2, changed_at = now() where cluster_id = $1;
@@ -114,3 +114,10 @@ update clusters set silence_told = $2 where id = $1 and silence_told <> $2;
 -- Agents that speak again may be told of again.
 update clusters c set silence_told = false from agent_reports r
 where r.cluster_id = c.id and c.silence_told and r.reported_at > now() - @silent_limit::interval;
+
+-- name: MoveRecord :one
+-- Puts a record into another catalog; its unique values are claimed there by the caller.
+update records set catalog_id = $2, revision = revision + 1, changed_at = now() where id = $1 returning *;
+
+-- name: MoveMaintenanceWindows :exec
+update maintenance_windows set workspace_id = $2 where cluster_id = $1;

@@ -95,7 +95,9 @@ const (
 
 // Can is what the person may do with the cluster in its present state.
 type Can struct {
-	Edit, Converge, Connect, Delete, Archive bool
+	Edit, Converge, Connect, Delete, Archive, Detach bool
+	// Destroy is to delete the machines as well: not those of an attached cluster.
+	Destroy bool
 	// Mark is to change labels and the protection from deletion.
 	Mark bool
 }

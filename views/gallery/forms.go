@@ -150,7 +150,7 @@ func clusterHead(tab string) clusters.Head {
 	return clusters.Head{
 		ID: clusterID, Name: "payments-prod-2", Slug: slug, Tab: tab,
 		Status: ui.ClusterStatus("in_sync"), Configuration: ui.ConfigurationStatus("configured"), Agent: heard(3 * time.Second),
-		Can: clusters.Can{Edit: true, Converge: true, Connect: true, Delete: true, Archive: true, Mark: true},
+		Can: clusters.Can{Edit: true, Converge: true, Connect: true, Delete: true, Destroy: true, Detach: true, Archive: true, Mark: true},
 	}
 }
 

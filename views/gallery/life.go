@@ -6,6 +6,7 @@ import (
 	"commander/views/clusters"
 	"commander/views/i18n"
 	"commander/views/layout"
+	"commander/views/paths"
 	"commander/views/ui"
 )
 
@@ -44,7 +45,31 @@ func life() []Exhibit {
 	rollback := clusters.Rollback{Head: clusterHead(clusters.TabNone), To: history.Revisions[1], Current: "9", Diffs: diffs}
 	late := rollback
 	late.Problem, late.Diffs = i18n.M("cluster.stale_revision", 9, 10), nil
+	attach := clusters.Attach{Slug: slug, Nonce: "n", Fields: []ui.Field{
+		{Name: clusters.FieldName, Kind: ui.Text, Span: 4, Title: "Cluster name", Value: "legacy"},
+		{Name: clusters.FieldKubeconfig, Kind: ui.Area, Span: 4, Title: "Kubeconfig of an administrator", Value: "apiVersion: v1\nkind: Config", Problem: i18n.M("attach.unreachable", "https://10.0.0.7:6443", "connection refused"), Focus: true},
+	}}
+	ready := clusters.Overview{Head: clusterHead(clusters.TabOverview), Facts: clusters.Facts{CreatedAt: ago(time.Minute), CreatedBy: "ada@corp", Revision: 1}}
+	ready.Status, ready.Configuration, ready.Agent = ui.ClusterStatus("ready_to_join"), ui.ConfigurationStatus("no_data"), ui.Agent{Tone: ui.Neutral}
+	ready.Can = clusters.Can{Edit: true, Delete: true, Archive: true}
+	ready.Next = &clusters.Next{Tone: ui.Warn, Text: i18n.M("cluster.next.ready_to_join"), Label: i18n.M("action.join"), Href: paths.ClusterJoining(clusterID), Post: true}
+	unmade := clusters.Unmade{
+		Head: clusterHead(clusters.TabConfiguration), Cards: []clusters.TemplateCard{{ID: "t1", Name: "Lab", Comment: "A control plane on this machine.", Version: 3, Parameters: 9}},
+		Sections: []clusters.Section{{Title: i18n.M("section.kubernetes"), YAML: clusterYAML}, {Title: i18n.M("section.placement")}},
+	}
+	move := clusters.Move{
+		Head: clusterHead(clusters.TabNone), Workspaces: []clusters.Choice{{Value: "search", Label: i18n.Plain("Search and recommendations")}},
+		To: "search", ToName: "Search and recommendations", Moved: []string{"rack-7 10.0.7.0/24"}, Copied: []string{"ntp.corp.example"}, Made: []string{"racks"},
+	}
+	choice := move
+	choice.To = ""
 	return []Exhibit{
+		shelled("move", layout.SectionClusters, title, clusters.MoveBody(move)),
+		shelled("move-choice", layout.SectionClusters, title, clusters.MoveBody(choice)),
+		shelled("attach", layout.SectionClusters, i18n.M("attach.title"), clusters.AttachBody(attach)),
+		shelled("cluster-ready-to-join", layout.SectionClusters, title, clusters.OverviewBody(ready)),
+		shelled("detachment", layout.SectionClusters, title, clusters.DetachmentBody(clusterHead(clusters.TabNone))),
+		shelled("unmade", layout.SectionClusters, title, clusters.UnmadeBody(unmade)),
 		shelled("cluster-settings", layout.SectionClusters, title, clusters.SettingsBody(kept)),
 		shelled("cluster-settings-refused", layout.SectionClusters, title, clusters.SettingsBody(refused)),
 		shelled("cluster-settings-reader", layout.SectionClusters, title, clusters.SettingsBody(reader)),

@@ -9,6 +9,10 @@ const (
 	RouteClusterHistory    = "/clusters/{id}/history"
 	RouteClusterComparison = "/clusters/{id}/comparison"
 	RouteClusterRollback   = "/clusters/{id}/rollback"
+	RouteClusterAttach     = "/workspaces/{slug}/clusters/attach"
+	RouteClusterJoining    = "/clusters/{id}/joining"
+	RouteClusterDetachment = "/clusters/{id}/detachment"
+	RouteClusterMove       = "/clusters/{id}/move"
 
 	RouteTaskReview = "/tasks/{id}/review"
 )
@@ -37,3 +41,21 @@ func ClusterRollback(id, to string) string { return with(fill(RouteClusterRollba
 
 // TaskReview is the page on which a person decides about a destructive change.
 func TaskReview(id string) string { return fill(RouteTaskReview, id) }
+
+// AttachCluster is the form that takes over a cluster that was not made here; a POST to it tests
+// the connection and saves the cluster as ready to join.
+func AttachCluster(slug string) string { return fill(RouteClusterAttach, slug) }
+
+// ClusterJoining starts taking over a cluster that is ready to join (POST).
+func ClusterJoining(id string) string { return fill(RouteClusterJoining, id) }
+
+// ClusterDetachment asks before a cluster is released; a POST to it releases it.
+func ClusterDetachment(id string) string { return fill(RouteClusterDetachment, id) }
+
+// ClusterConfigurationFrom is the form that gives a cluster its first template.
+func ClusterConfigurationFrom(id, template string) string {
+	return with(ClusterConfiguration(id), "template", template)
+}
+
+// ClusterMove shows what would go along with a cluster to another workspace; a POST to it moves it.
+func ClusterMove(id, to string) string { return with(fill(RouteClusterMove, id), "to", to) }

@@ -19,6 +19,9 @@ func (a *api) life(r chi.Router) {
 	r.Get(cluster+"/revisions", a.handler(a.listRevisions))
 	r.Get(cluster+"/comparison", a.handler(a.compare))
 	r.Post(cluster+"/rollback", a.handler(a.rollback))
+	r.Post(paths.RouteAPI+"/clusters/attach", a.handler(a.attachCluster))
+	r.Post(cluster+"/join", a.handler(a.joinCluster))
+	r.Post(cluster+"/detach", a.handler(a.detachCluster))
 	r.Get(paths.RouteAPI+"/cluster_change_requests", a.handler(a.listChangeRequests))
 	r.Post(paths.RouteAPI+"/cluster_change_requests/{id}/approve", a.handler(a.approveChangeRequest))
 }

@@ -19,7 +19,7 @@ func (c *Console) archived(w http.ResponseWriter, r *http.Request, view fleet.Cl
 		a.Number = *view.ArchiveNumber
 	}
 	if view.LeftBehind != "" {
-		a.Left = []string{i18n.T(r.Context(), view.LeftBehind)}
+		a.Left = append([]string{i18n.T(r.Context(), view.LeftBehind)}, view.LeftItems...)
 	}
 	return c.clusterPage(w, r, http.StatusOK, view, partsOverview, page{content: clusters.ArchivedBody(a)})
 }

@@ -23,6 +23,9 @@ func (c *Console) Configuration(w http.ResponseWriter, r *http.Request) error {
 	if done {
 		return err
 	}
+	if view.TemplateVersionID == nil {
+		return c.unmade(w, r, view)
+	}
 	d, err := c.draftOf(r, view, uuid.Nil)
 	if err != nil {
 		return err

@@ -66,9 +66,12 @@ func canDo(view fleet.ClusterView, who fleet.Actor) clusters.Can {
 	living := view.ArchivedAt == nil
 	edit := living && fleet.May(role, fleet.ClustersEdit)
 	running := view.Line.TaskStatus == store.TaskRunning
+	leaving := view.Status == store.ClusterDelete || view.Status == store.ClusterDetaching
 	return clusters.Can{
-		Edit:     edit && view.Status != store.ClusterDelete,
-		Converge: edit && view.WasCreated && view.Status != store.ClusterDelete,
+		Edit:     edit && !leaving,
+		Converge: edit && view.WasCreated && !leaving,
+		Detach:   edit && view.WasCreated && !view.IsLocked && !leaving && fleet.ClusterCanBecome(view.Status, store.ClusterDetaching),
+		Destroy:  edit && !view.IsLocked && !view.Attached,
 		Connect:  living && view.WasCreated && fleet.May(role, fleet.ClustersConnect),
 		Delete:   edit && !view.IsLocked,
 		Archive:  edit && !view.IsLocked && !running,
@@ -108,6 +111,8 @@ func (c *Console) next(view fleet.ClusterView, can clusters.Can) *clusters.Next 
 	switch view.Status {
 	case store.ClusterNew:
 		return act(ui.Neutral, i18n.M("cluster.next.new"), "action.install", paths.ClusterInstallation(id), true)
+	case store.ClusterReadyToJoin:
+		return act(ui.Warn, i18n.M("cluster.next.ready_to_join"), "action.join", paths.ClusterJoining(id), true)
 	case store.ClusterConfigurationError:
 		return act(ui.Bad, i18n.M("cluster.next.configuration_error"), "action.fix", paths.ClusterConfiguration(id), false)
 	case store.ClusterPendingChanges:

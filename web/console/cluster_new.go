@@ -50,11 +50,23 @@ func (c *Console) NewCluster(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (c *Console) templates(w http.ResponseWriter, r *http.Request, workspace store.Workspace) error {
-	rows, err := c.Fleet.Templates(r.Context(), actor(r), workspace.ID, false)
+	cards, err := c.templateCards(r, workspace)
 	if err != nil {
 		return err
 	}
-	list := clusters.Templates{Slug: workspace.Slug}
+	return c.show(w, r, http.StatusOK, page{
+		title: i18n.M("new.choose"), section: layout.SectionClusters, workspace: &workspace,
+		content: clusters.TemplatesBody(clusters.Templates{Slug: workspace.Slug, Cards: cards}),
+	})
+}
+
+// templateCards are the templates from which a cluster can be made now.
+func (c *Console) templateCards(r *http.Request, workspace store.Workspace) ([]clusters.TemplateCard, error) {
+	rows, err := c.Fleet.Templates(r.Context(), actor(r), workspace.ID, false)
+	if err != nil {
+		return nil, err
+	}
+	var cards []clusters.TemplateCard
 	for _, row := range rows {
 		t := row.ClusterTemplate
 		if t.CurrentVersionID == nil || row.CurrentAvailable == nil || !*row.CurrentAvailable {
@@ -62,15 +74,13 @@ func (c *Console) templates(w http.ResponseWriter, r *http.Request, workspace st
 		}
 		d, err := c.draft(r, workspace, *t.CurrentVersionID)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		list.Cards = append(list.Cards, clusters.TemplateCard{
+		cards = append(cards, clusters.TemplateCard{
 			ID: t.ID.String(), Name: t.Name, Comment: t.Comment, Version: d.version.Number, Parameters: len(d.schema.Fields()),
 		})
 	}
-	return c.show(w, r, http.StatusOK, page{
-		title: i18n.M("new.choose"), section: layout.SectionClusters, workspace: &workspace, content: clusters.TemplatesBody(list),
-	})
+	return cards, nil
 }
 
 // draft is what the form of a cluster is made from.

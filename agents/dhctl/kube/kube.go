@@ -49,6 +49,11 @@ func Open(kubeconfig []byte) (*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read kubeconfig: %w", err)
 	}
+	// What a kubeconfig may name on this machine was never meant by whoever sent it.
+	if config.ExecProvider != nil || config.AuthProvider != nil || config.BearerTokenFile != "" ||
+		config.CertFile != "" || config.KeyFile != "" || config.CAFile != "" {
+		return nil, errors.New("read kubeconfig: programs and files are not allowed in it, only data and tokens")
+	}
 	config.QPS, config.Burst, config.Timeout = 50, burst, requestTimeout
 	config.UserAgent = Manager
 	typed, err := kubernetes.NewForConfig(config)

@@ -10,6 +10,8 @@ const (
 	OperationConverge  = "Converge"
 	OperationDestroy   = "Destroy"
 	OperationAbort     = "Abort"
+	OperationAttach    = "CommanderAttach"
+	OperationDetach    = "CommanderDetach"
 )
 
 // Phases, shared by the operations that have them.
@@ -29,6 +31,9 @@ const (
 	ScaleToMultiMaster                     = "ScaleToMultiMaster"
 	DeckhouseConfiguration                 = "DeckhouseConfiguration"
 	DeleteResources                        = "DeleteResources"
+	Scan                                   = "Scan"
+	Capture                                = "Capture"
+	Detach                                 = "Detach"
 )
 
 // Sub-phases of InstallDeckhouse; those of Check have the names of the phases of that operation.

@@ -19,6 +19,9 @@ var Catalog = map[string]Titles{
 	AllNodes:                               {"en": "Nodes", "ru": "Узлы"},
 	ScaleToMultiMaster:                     {"en": "Adding control-plane nodes", "ru": "Добавление узлов управления"},
 	DeckhouseConfiguration:                 {"en": "Platform configuration", "ru": "Конфигурация платформы"},
+	Scan:                                   {"en": "Reading the cluster", "ru": "Чтение кластера"},
+	Capture:                                {"en": "Taking the cluster over", "ru": "Принятие кластера под управление"},
+	Detach:                                 {"en": "Releasing the cluster", "ru": "Освобождение кластера"},
 	DeleteResources:                        {"en": "Deleting resources", "ru": "Удаление ресурсов"},
 }
 

@@ -58,6 +58,21 @@ func (w World) EnsureAgent(ctx context.Context, id, commanderURL, token, _ strin
 	return w.change(ctx, "EnsureAgent", id, func(string) {}, func(c *Cluster) { c.Agent = commanderURL + " " + token })
 }
 
+// StopAgent implements dhctl.Engine.
+func (w World) StopAgent(ctx context.Context, id string) error {
+	return w.change(ctx, "StopAgent", id, func(string) {}, func(c *Cluster) { c.Agent = "" })
+}
+
+// EnsureGuestAgent implements dhctl.Host; a kubeconfig is the id of the cluster that it reaches.
+func (w World) EnsureGuestAgent(ctx context.Context, _ string, kubeconfig []byte, commanderURL, token, _ string) error {
+	return w.change(ctx, "EnsureGuestAgent", string(kubeconfig), func(string) {}, func(c *Cluster) { c.Agent = commanderURL + " " + token })
+}
+
+// StopGuestAgent implements dhctl.Host.
+func (w World) StopGuestAgent(ctx context.Context, _ string) error {
+	return w.called(ctx, "StopGuestAgent", func(string) {})
+}
+
 // DeleteMachines implements dhctl.Engine.
 func (w World) DeleteMachines(ctx context.Context, id string, log func(string)) error {
 	if c, err := w.Cluster(id); c == nil {
@@ -100,6 +115,31 @@ func (a api) Configuration(context.Context) (string, string, error) {
 
 func (a api) Adopt(ctx context.Context, owner, cluster, provider string) error {
 	return a.world.change(ctx, "Adopt", a.id, func(string) {}, func(c *Cluster) { c.Owner, c.Docs = owner, [2]string{cluster, provider} })
+}
+
+func (a api) Version(ctx context.Context) (string, error) {
+	if err := a.world.called(ctx, "Version", func(string) {}); err != nil {
+		return "", err
+	}
+	c, err := a.cluster()
+	return c.Version, err
+}
+
+func (a api) Networks(context.Context) (pods, services string, err error) {
+	c, err := a.cluster()
+	return c.Fixed, "", err
+}
+
+func (a api) RemoveAgent(ctx context.Context) error {
+	return a.world.change(ctx, "RemoveAgent", a.id, func(string) {}, func(c *Cluster) { c.Agent = "" })
+}
+
+func (a api) Disown(ctx context.Context, owner string) error {
+	return a.world.change(ctx, "Disown", a.id, func(string) {}, func(c *Cluster) {
+		if c.Owner == owner {
+			c.Owner = ""
+		}
+	})
 }
 
 func (a api) Apply(ctx context.Context, objects []map[string]any, log func(string)) error {

@@ -73,13 +73,17 @@ func (d *Daemon) startAgent(ctx context.Context, c *cluster, want lab.Agent, say
 
 // agentPlan writes the files of the agent whenever it starts: the kubeconfig follows the port.
 func (c *cluster) agentPlan(program string, want lab.Agent, token string) process.Plan {
-	dir := filepath.Join(c.dir, "agent")
+	return agentFiles(program, filepath.Join(c.dir, "agent"), want, func() ([]byte, error) { return c.plane.TokenKubeconfig(agentAccount, token) })
+}
+
+// agentFiles is the plan of an agent whose files are in a directory of its own.
+func agentFiles(program, dir string, want lab.Agent, reach func() ([]byte, error)) process.Plan {
 	file := func(name string) string { return filepath.Join(dir, name) }
 	return func(bool) (process.Spec, error) {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return process.Spec{}, fmt.Errorf("create directory of the agent: %w", err)
 		}
-		kubeconfig, err := c.plane.TokenKubeconfig(agentAccount, token)
+		kubeconfig, err := reach()
 		if err != nil {
 			return process.Spec{}, err
 		}

@@ -46,6 +46,10 @@ func (d *Daemon) routes() http.Handler {
 	mux.HandleFunc("DELETE /clusters/{id}/agent", stream(d, func(ctx context.Context, id string, _ struct{}, _ func(string)) error {
 		return d.stopAgent(ctx, id)
 	}))
+	mux.HandleFunc("PUT /guests/{id}/agent", stream(d, d.ensureGuestAgent))
+	mux.HandleFunc("DELETE /guests/{id}/agent", stream(d, func(ctx context.Context, id string, _ struct{}, _ func(string)) error {
+		return d.stopGuestAgent(ctx, id)
+	}))
 	mux.HandleFunc("DELETE /clusters/{id}", stream(d, func(ctx context.Context, id string, _ struct{}, say func(string)) error {
 		return d.deleteCluster(ctx, id, say)
 	}))

@@ -21,6 +21,7 @@ import (
 
 	"commander/agents/lab/build"
 	"commander/agents/lab/controlplane"
+	"commander/agents/lab/process"
 	"commander/internal/run"
 )
 
@@ -49,6 +50,8 @@ type Daemon struct {
 
 	mu       sync.Mutex // protects clusters
 	clusters map[string]*cluster
+
+	guests guests
 }
 
 const (
@@ -71,7 +74,7 @@ func New(c Config) (*Daemon, error) {
 		return nil, fmt.Errorf("the path of the lab's directory (%s) or socket (%s) is too long for unix sockets: choose one that is %d bytes shorter",
 			dir, c.Socket, max(len(longest), len(c.Socket))-longestSocket)
 	}
-	return &Daemon{Config: c, starts: make(chan struct{}, startsAtOnce), clusters: map[string]*cluster{}}, nil
+	return &Daemon{Config: c, starts: make(chan struct{}, startsAtOnce), clusters: map[string]*cluster{}, guests: guests{keepers: map[string]*process.Keeper{}}}, nil
 }
 
 // Run brings the clusters back and serves until ctx ends.
@@ -95,6 +98,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 		_ = listener.Close()
 		return err
 	}
+	d.background.Go(func() { d.restoreGuests(life) })
 	server := &http.Server{
 		Handler:     d.routes(),
 		BaseContext: func(net.Listener) context.Context { return life },
@@ -126,7 +130,7 @@ func (d *Daemon) leave(ctx context.Context) error {
 	}
 	all.Wait()
 	close(problems)
-	var err error
+	err := d.leaveGuests(limit)
 	for problem := range problems {
 		err = errors.Join(err, problem)
 	}

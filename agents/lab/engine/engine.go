@@ -99,6 +99,26 @@ func (e *Engine) EnsureAgent(ctx context.Context, id, commanderURL, token, caBun
 	return e.Lab.EnsureAgent(ctx, id, lab.Agent{CommanderURL: commanderURL, Token: token, CABundle: caBundle}, nil)
 }
 
+// StopAgent ends Commander's agent of the cluster, which itself runs on.
+func (e *Engine) StopAgent(ctx context.Context, id string) error {
+	if err := e.Lab.StopAgent(ctx, id); err != nil && !errors.Is(err, &lab.Problem{Code: lab.NotFound}) {
+		return err
+	}
+	return nil
+}
+
+// EnsureGuestAgent runs Commander's agent for a cluster that is not the lab's.
+func (e *Engine) EnsureGuestAgent(ctx context.Context, id string, kubeconfig []byte, commanderURL, token, caBundle string) error {
+	return e.Lab.EnsureGuestAgent(ctx, id, lab.Guest{
+		Agent: lab.Agent{CommanderURL: commanderURL, Token: token, CABundle: caBundle}, Kubeconfig: kubeconfig,
+	}, nil)
+}
+
+// StopGuestAgent ends it.
+func (e *Engine) StopGuestAgent(ctx context.Context, id string) error {
+	return e.Lab.StopGuestAgent(ctx, id)
+}
+
 // removeLimit bounds the orderly removal of nodes of a cluster that is deleted anyway.
 const removeLimit = 30 * time.Second
 
