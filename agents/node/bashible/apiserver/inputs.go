@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -8,9 +9,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -62,7 +65,15 @@ func (s Sources) read(ctx context.Context) (in render.Input, locked bool, err er
 	if err := errors.Join(s.Cluster.List(ctx, scripts), s.Cluster.List(ctx, users)); err != nil {
 		return in, false, fmt.Errorf("list scripts and users: %w", err)
 	}
-	in.Scripts, in.Users = scripts.Items, users.Items
+	// By name and in order, and without what changes by itself: a status makes nobody render.
+	for _, script := range scripts.Items {
+		in.Scripts = append(in.Scripts, v1alpha1.NodeGroupConfiguration{ObjectMeta: metav1.ObjectMeta{Name: script.Name}, Spec: script.Spec})
+	}
+	for _, user := range users.Items {
+		in.Users = append(in.Users, v1.NodeUser{ObjectMeta: metav1.ObjectMeta{Name: user.Name}, Spec: user.Spec})
+	}
+	slices.SortFunc(in.Scripts, func(a, b v1alpha1.NodeGroupConfiguration) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(in.Users, func(a, b v1.NodeUser) int { return cmp.Compare(a.Name, b.Name) })
 	return in, context.Annotations[input.AnnotationLocked] == "true", nil
 }
 

@@ -3,14 +3,12 @@
 package render
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"io/fs"
 	"log/slog"
 	"maps"
-	"slices"
 
 	"sigs.k8s.io/yaml"
 
@@ -22,10 +20,10 @@ import (
 // Input is everything that configurations are made from.
 type Input struct {
 	Cluster  input.Cluster
-	Registry map[string]any // address, path, scheme, ca, dockerCfg
-	Images   map[string]any // digests of packages and images by name
-	Versions map[string]any // bashible and k8s
-	Scripts  []v1alpha1.NodeGroupConfiguration
+	Registry map[string]any                    // address, path, scheme, ca, dockerCfg
+	Images   map[string]any                    // digests of packages and images by name
+	Versions map[string]any                    // bashible and k8s
+	Scripts  []v1alpha1.NodeGroupConfiguration // in the order of their names, as are the users
 	Users    []v1.NodeUser
 }
 
@@ -62,8 +60,6 @@ func (e Everything) Checksums() map[string]string {
 // All renders from the templates in a folder. It fails if any step of the system cannot be
 // rendered; scripts of users that cannot are logged and left out.
 func All(in Input, from fs.FS, log *slog.Logger) (Everything, error) {
-	in.Scripts = slices.SortedFunc(slices.Values(in.Scripts), func(a, b v1alpha1.NodeGroupConfiguration) int { return cmp.Compare(a.Name, b.Name) })
-	in.Users = slices.SortedFunc(slices.Values(in.Users), func(a, b v1.NodeUser) int { return cmp.Compare(a.Name, b.Name) })
 	library, err := Library(from)
 	if err != nil {
 		return Everything{}, err

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -43,7 +44,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	group.Status = status
 	// The whole status and not what differs: of a status that was never written a patch would leave
 	// out the counts that are zero, which the schema wants.
-	if err := r.Client.Status().Update(ctx, group); err != nil {
+	err = r.Client.Status().Update(ctx, group)
+	if apierrors.IsConflict(err) {
+		return ctrl.Result{}, nil // read before the last change, whose event brings us back
+	}
+	if err != nil {
 		return ctrl.Result{}, fmt.Errorf("write status of group %s: %w", group.Name, err)
 	}
 	return ctrl.Result{RequeueAfter: again}, nil
