@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"strings"
@@ -55,17 +54,6 @@ func checkLabels(labels store.Labels) error {
 		}
 	}
 	return nil
-}
-
-func encodeLabels(labels store.Labels) (json.RawMessage, error) {
-	if labels == nil {
-		labels = store.Labels{}
-	}
-	body, err := json.Marshal(labels)
-	if err != nil {
-		return nil, fmt.Errorf("encode labels: %w", err)
-	}
-	return body, nil
 }
 
 // SetLabels replaces the labels of a cluster. They are no part of its configuration: nothing is

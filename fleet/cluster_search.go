@@ -28,28 +28,17 @@ func Searched(text string) (string, store.Labels) {
 	return strings.Join(rest, " "), labels
 }
 
-// CountClusters tells how many clusters of a workspace each filter lets through.
-func (f *Fleet) CountClusters(ctx context.Context, actor Actor, workspaceID uuid.UUID, filters []ClusterFilter) ([]int64, error) {
-	if err := Allowed(actor, ClustersView, workspaceID); err != nil {
-		return nil, err
-	}
-	counts := make([]int64, len(filters))
-	for i, filter := range filters {
-		labels, err := encodeLabels(filter.Labels)
-		if err != nil {
-			return nil, err
-		}
-		statuses := make([]string, len(filter.Statuses))
-		for j, status := range filter.Statuses {
-			statuses[j] = string(status)
-		}
-		if counts[i], err = f.Store.CountClusters(ctx, store.CountClustersParams{
-			WorkspaceID: workspaceID, Archived: filter.Archived, Search: filter.Search, Statuses: statuses, Labels: labels,
-		}); err != nil {
-			return nil, store.AsFault(err)
-		}
-	}
-	return counts, nil
+// longestSearch and mostWords bound what is looked for: each word is a condition of its own.
+const (
+	longestSearch = 200
+	mostWords     = 8
+)
+
+// searchWords are what a name or version must hold. Both are written in small letters.
+func searchWords(text string) []string {
+	runes := []rune(strings.ToLower(text))
+	words := strings.Fields(string(runes[:min(len(runes), longestSearch)]))
+	return words[:min(len(words), mostWords)]
 }
 
 // LabelsOf lists the labels of a workspace's clusters outside of the archive with how many have

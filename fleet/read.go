@@ -12,6 +12,22 @@ import (
 // Workspaces lists those that the actor may see, with what matters in each.
 func (f *Fleet) Workspaces(ctx context.Context, actor Actor) ([]store.WorkspaceSummariesRow, error) {
 	rows, err := f.Store.WorkspaceSummaries(ctx, store.WorkspaceSummariesParams{
+		Everywhere: actor.Everywhere != "", Ids: actor.Workspaces(), Attention: attention(),
+	})
+	return rows, store.AsFault(err)
+}
+
+func attention() []string {
+	words := make([]string, len(Attention))
+	for i, status := range Attention {
+		words[i] = string(status)
+	}
+	return words
+}
+
+// WorkspaceNames lists those that the actor may see, and nothing of what is in them.
+func (f *Fleet) WorkspaceNames(ctx context.Context, actor Actor) ([]store.WorkspaceNamesRow, error) {
+	rows, err := f.Store.WorkspaceNames(ctx, store.WorkspaceNamesParams{
 		Everywhere: actor.Everywhere != "", Ids: actor.Workspaces(),
 	})
 	return rows, store.AsFault(err)
@@ -37,76 +53,8 @@ func (f *Fleet) WorkspaceByID(ctx context.Context, actor Actor, id uuid.UUID) (s
 
 // Counts are the numbers beside the entries of a workspace's sidebar.
 func (f *Fleet) Counts(ctx context.Context, workspaceID uuid.UUID) (store.ClusterCountsRow, error) {
-	counts, err := f.Store.ClusterCounts(ctx, workspaceID)
+	counts, err := f.Store.ClusterCounts(ctx, store.ClusterCountsParams{WorkspaceID: workspaceID, Attention: attention()})
 	return counts, store.AsFault(err)
-}
-
-// ClusterFilter chooses and orders lines of the list of clusters.
-type ClusterFilter struct {
-	Archived bool
-	Search   string
-	Statuses []store.ClusterStatus
-	// Labels are those that a cluster must have, all of them.
-	Labels store.Labels
-	// Sort is a column of name, status, nodes, version, created or archived, with a minus for
-	// descending order; empty sorts by name, and archives by the time of archiving.
-	Sort         string
-	Limit, Start int
-}
-
-// ClusterList is a page of the list.
-type ClusterList struct {
-	Lines    []store.ClusterLine
-	Total    int64 // that the filter lets through
-	Statuses map[store.ClusterStatus]int64
-	// ArchivedBy names who archived each cluster of an archive's page.
-	ArchivedBy map[uuid.UUID]string
-}
-
-// Clusters lists the clusters of a workspace.
-func (f *Fleet) Clusters(ctx context.Context, actor Actor, workspaceID uuid.UUID, filter ClusterFilter) (ClusterList, error) {
-	if err := Allowed(actor, ClustersView, workspaceID); err != nil {
-		return ClusterList{}, err
-	}
-	if filter.Sort == "" {
-		filter.Sort = "name"
-		if filter.Archived {
-			filter.Sort = "-archived"
-		}
-	}
-	statuses := make([]string, len(filter.Statuses))
-	for i, status := range filter.Statuses {
-		statuses[i] = string(status)
-	}
-	out := ClusterList{Statuses: map[store.ClusterStatus]int64{}}
-	labels, err := encodeLabels(filter.Labels)
-	if err != nil {
-		return out, err
-	}
-	if out.Lines, err = f.Store.ClusterLines(ctx, store.ClusterLinesParams{
-		WorkspaceID: workspaceID, Archived: filter.Archived, Search: filter.Search, Statuses: statuses, Labels: labels,
-		Sort: filter.Sort, PageSize: filter.Limit, PageOffset: filter.Start,
-	}); err != nil {
-		return out, store.AsFault(err)
-	}
-	if out.Total, err = f.Store.CountClusters(ctx, store.CountClustersParams{
-		WorkspaceID: workspaceID, Archived: filter.Archived, Search: filter.Search, Statuses: statuses, Labels: labels,
-	}); err != nil {
-		return out, store.AsFault(err)
-	}
-	counts, err := f.Store.ClusterStatusCounts(ctx, workspaceID)
-	for _, c := range counts {
-		out.Statuses[c.Status] = c.Clusters
-	}
-	if err != nil || !filter.Archived {
-		return out, store.AsFault(err)
-	}
-	ids := make([]uuid.UUID, len(out.Lines))
-	for i, line := range out.Lines {
-		ids[i] = line.ID
-	}
-	out.ArchivedBy, err = f.archivers(ctx, ids...)
-	return out, err
 }
 
 // ClusterLine is one line of the list, for live pages.

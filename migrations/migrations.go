@@ -55,7 +55,7 @@ func Up(ctx context.Context, pool *pgxpool.Pool) error {
 	if err := ours.Migrate(ctx); err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
-	return nil
+	return trigrams(ctx, conn.Conn())
 }
 
 // ErrPending tells that a database lacks migrations that this program needs.

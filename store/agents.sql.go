@@ -63,6 +63,7 @@ func (q *Queries) AgentTokenByHash(ctx context.Context, arg AgentTokenByHashPara
 }
 
 const deleteAgentReport = `-- name: DeleteAgentReport :exec
+with seen as (update clusters c set kubernetes_version = '', node_count = 0 where c.id = $1)
 delete from agent_reports where cluster_id = $1
 `
 
@@ -94,6 +95,10 @@ func (q *Queries) InsertAgentToken(ctx context.Context, arg InsertAgentTokenPara
 }
 
 const putAgentReport = `-- name: PutAgentReport :exec
+with seen as (
+    update clusters c set kubernetes_version = $3, node_count = $10
+    where c.id = $1 and (c.kubernetes_version <> $3 or c.node_count <> $10)
+)
 insert into agent_reports (cluster_id, reported_at, first_reported_at, agent_version, kubernetes_version, config_etag, sync_state,
     cpu_cores, memory_gib, root_disk_gib, pvc_gib, node_count, nodes, objects, fingerprint)
 values ($1, now(), now(), $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
@@ -120,6 +125,7 @@ type PutAgentReportParams struct {
 	Fingerprint       []byte
 }
 
+// Stores a report, and in the cluster's row what its list is sorted and found by.
 func (q *Queries) PutAgentReport(ctx context.Context, arg PutAgentReportParams) error {
 	_, err := q.db.Exec(ctx, putAgentReport,
 		arg.ClusterID,

@@ -7,7 +7,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"time"
 
 	"github.com/google/uuid"
@@ -69,7 +68,7 @@ func (q *Queries) ChangedClusters(ctx context.Context, back time.Duration) ([]Ch
 }
 
 const cluster = `-- name: Cluster :one
-select id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number, registry_id, registry_mode, labels, attached, left_items, silence_told from clusters where id = $1
+select id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number, registry_id, registry_mode, labels, attached, left_items, silence_told, kubernetes_version, node_count, found_by, version_order, urgency from clusters where id = $1
 `
 
 func (q *Queries) Cluster(ctx context.Context, id uuid.UUID) (Cluster, error) {
@@ -107,12 +106,17 @@ func (q *Queries) Cluster(ctx context.Context, id uuid.UUID) (Cluster, error) {
 		&i.Attached,
 		&i.LeftItems,
 		&i.SilenceTold,
+		&i.KubernetesVersion,
+		&i.NodeCount,
+		&i.FoundBy,
+		&i.VersionOrder,
+		&i.Urgency,
 	)
 	return i, err
 }
 
 const clusterByNonce = `-- name: ClusterByNonce :one
-select id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number, registry_id, registry_mode, labels, attached, left_items, silence_told from clusters where form_nonce = $1
+select id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number, registry_id, registry_mode, labels, attached, left_items, silence_told, kubernetes_version, node_count, found_by, version_order, urgency from clusters where form_nonce = $1
 `
 
 func (q *Queries) ClusterByNonce(ctx context.Context, formNonce *uuid.UUID) (Cluster, error) {
@@ -150,32 +154,53 @@ func (q *Queries) ClusterByNonce(ctx context.Context, formNonce *uuid.UUID) (Clu
 		&i.Attached,
 		&i.LeftItems,
 		&i.SilenceTold,
+		&i.KubernetesVersion,
+		&i.NodeCount,
+		&i.FoundBy,
+		&i.VersionOrder,
+		&i.Urgency,
 	)
 	return i, err
 }
 
 const clusterCounts = `-- name: ClusterCounts :one
-select (select count(*) from clusters c where c.workspace_id = $1 and c.archived_at is null)::bigint as clusters,
-       (select count(*) from tasks t where t.workspace_id = $1 and t.status in ('queued', 'running'))::bigint as running,
-       (select count(*) from tasks t where t.workspace_id = $1 and t.status in ('waiting_approval', 'lost_in_critical'))::bigint as waiting
+select count(*)::bigint as clusters,
+       (count(*) filter (where c.status = any($1::text[])))::bigint as attention,
+       (select count(*) from clusters a where a.workspace_id = $2 and a.archived_at is not null)::bigint as archived,
+       (select count(*) from tasks t where t.workspace_id = $2 and t.status in ('queued', 'running'))::bigint as running,
+       (select count(*) from tasks t where t.workspace_id = $2 and t.status in ('waiting_approval', 'lost_in_critical'))::bigint as waiting
+from clusters c where c.workspace_id = $2 and c.archived_at is null
 `
 
+type ClusterCountsParams struct {
+	Attention   []string
+	WorkspaceID uuid.UUID
+}
+
 type ClusterCountsRow struct {
-	Clusters int64
-	Running  int64
-	Waiting  int64
+	Clusters  int64
+	Attention int64
+	Archived  int64
+	Running   int64
+	Waiting   int64
 }
 
 // The numbers beside the entries of the sidebar.
-func (q *Queries) ClusterCounts(ctx context.Context, workspaceID uuid.UUID) (ClusterCountsRow, error) {
-	row := q.db.QueryRow(ctx, clusterCounts, workspaceID)
+func (q *Queries) ClusterCounts(ctx context.Context, arg ClusterCountsParams) (ClusterCountsRow, error) {
+	row := q.db.QueryRow(ctx, clusterCounts, arg.Attention, arg.WorkspaceID)
 	var i ClusterCountsRow
-	err := row.Scan(&i.Clusters, &i.Running, &i.Waiting)
+	err := row.Scan(
+		&i.Clusters,
+		&i.Attention,
+		&i.Archived,
+		&i.Running,
+		&i.Waiting,
+	)
 	return i, err
 }
 
 const clusterForUpdate = `-- name: ClusterForUpdate :one
-select id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number, registry_id, registry_mode, labels, attached, left_items, silence_told from clusters where id = $1 for update
+select id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number, registry_id, registry_mode, labels, attached, left_items, silence_told, kubernetes_version, node_count, found_by, version_order, urgency from clusters where id = $1 for update
 `
 
 func (q *Queries) ClusterForUpdate(ctx context.Context, id uuid.UUID) (Cluster, error) {
@@ -213,6 +238,11 @@ func (q *Queries) ClusterForUpdate(ctx context.Context, id uuid.UUID) (Cluster, 
 		&i.Attached,
 		&i.LeftItems,
 		&i.SilenceTold,
+		&i.KubernetesVersion,
+		&i.NodeCount,
+		&i.FoundBy,
+		&i.VersionOrder,
+		&i.Urgency,
 	)
 	return i, err
 }
@@ -256,52 +286,13 @@ func (q *Queries) ClusterLine(ctx context.Context, id uuid.UUID) (ClusterLine, e
 	return i, err
 }
 
-const clusterLines = `-- name: ClusterLines :many
-select id, workspace_id, name, status, is_locked, was_created, revision, applied_revision, created_at, changed_at, archived_at, archive_number, reported_at, sync_state, kubernetes_version, node_count, cpu_cores, memory_gib, task_id, task_kind, task_status, task_phase, task_created_at, task_finished_at, template_name, template_number, labels from cluster_lines
-where workspace_id = $1
-  and (archived_at is not null) = $2::boolean
-  and ($3::text = '' or name ilike '%' || $3 || '%' or kubernetes_version ilike '%' || $3 || '%')
-  and (cardinality($4::text[]) = 0 or status = any($4::text[]))
-  and ($5::jsonb = '{}' or labels @> $5::jsonb)
-order by
-    case when $6::text = 'name' then name end,
-    case when $6::text = '-name' then name end desc,
-    case when $6::text = 'status' then status end,
-    case when $6::text = '-status' then status end desc,
-    case when $6::text = 'nodes' then node_count end,
-    case when $6::text = '-nodes' then node_count end desc,
-    case when $6::text = 'version' then kubernetes_version end,
-    case when $6::text = '-version' then kubernetes_version end desc,
-    case when $6::text = 'created' then created_at end,
-    case when $6::text = '-created' then created_at end desc,
-    case when $6::text = '-archived' then archived_at end desc,
-    name, id
-limit $8::integer offset $7::integer
+const clusterLinesOf = `-- name: ClusterLinesOf :many
+select id, workspace_id, name, status, is_locked, was_created, revision, applied_revision, created_at, changed_at, archived_at, archive_number, reported_at, sync_state, kubernetes_version, node_count, cpu_cores, memory_gib, task_id, task_kind, task_status, task_phase, task_created_at, task_finished_at, template_name, template_number, labels from cluster_lines where id = any($1::uuid[])
 `
 
-type ClusterLinesParams struct {
-	WorkspaceID uuid.UUID
-	Archived    bool
-	Search      string
-	Statuses    []string
-	Labels      json.RawMessage
-	Sort        string
-	PageOffset  int
-	PageSize    int
-}
-
-// A page of the list of a workspace's clusters.
-func (q *Queries) ClusterLines(ctx context.Context, arg ClusterLinesParams) ([]ClusterLine, error) {
-	rows, err := q.db.Query(ctx, clusterLines,
-		arg.WorkspaceID,
-		arg.Archived,
-		arg.Search,
-		arg.Statuses,
-		arg.Labels,
-		arg.Sort,
-		arg.PageOffset,
-		arg.PageSize,
-	)
+// The lines of some clusters, in no order; which and how is said by store.ClusterQuery.
+func (q *Queries) ClusterLinesOf(ctx context.Context, ids []uuid.UUID) ([]ClusterLine, error) {
+	rows, err := q.db.Query(ctx, clusterLinesOf, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -543,33 +534,18 @@ func (q *Queries) ConnectedClusterIDs(ctx context.Context) ([]uuid.UUID, error) 
 	return items, nil
 }
 
-const countClusters = `-- name: CountClusters :one
-select count(*) from clusters c
-left join agent_reports r on r.cluster_id = c.id
-where c.workspace_id = $1
-  and (c.archived_at is not null) = $2::boolean
-  and ($3::text = '' or c.name ilike '%' || $3 || '%' or r.kubernetes_version ilike '%' || $3 || '%')
-  and (cardinality($4::text[]) = 0 or c.status = any($4::text[]))
-  and ($5::jsonb = '{}' or c.labels @> $5::jsonb)
+const countNewerClusters = `-- name: CountNewerClusters :one
+select count(*) from clusters
+where workspace_id = $1 and archived_at is null and created_at > $2::timestamptz
 `
 
-type CountClustersParams struct {
+type CountNewerClustersParams struct {
 	WorkspaceID uuid.UUID
-	Archived    bool
-	Search      string
-	Statuses    []string
-	Labels      json.RawMessage
+	Since       time.Time
 }
 
-// How many clusters the filters of ClusterLines let through.
-func (q *Queries) CountClusters(ctx context.Context, arg CountClustersParams) (int64, error) {
-	row := q.db.QueryRow(ctx, countClusters,
-		arg.WorkspaceID,
-		arg.Archived,
-		arg.Search,
-		arg.Statuses,
-		arg.Labels,
-	)
+func (q *Queries) CountNewerClusters(ctx context.Context, arg CountNewerClustersParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countNewerClusters, arg.WorkspaceID, arg.Since)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -588,7 +564,7 @@ const insertCluster = `-- name: InsertCluster :one
 insert into clusters (id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status,
     ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce)
 values ($1, $2, $3, $4, now(), $5, $6, $7, $8, $9, $10)
-returning id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number, registry_id, registry_mode, labels, attached, left_items, silence_told
+returning id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number, registry_id, registry_mode, labels, attached, left_items, silence_told, kubernetes_version, node_count, found_by, version_order, urgency
 `
 
 type InsertClusterParams struct {
@@ -650,6 +626,11 @@ func (q *Queries) InsertCluster(ctx context.Context, arg InsertClusterParams) (C
 		&i.Attached,
 		&i.LeftItems,
 		&i.SilenceTold,
+		&i.KubernetesVersion,
+		&i.NodeCount,
+		&i.FoundBy,
+		&i.VersionOrder,
+		&i.Urgency,
 	)
 	return i, err
 }
@@ -741,7 +722,7 @@ set name = $2, template_version_id = $4, revision = revision + 1, status = $3,
     template_switched_at = case when template_version_id is distinct from $4 then now() else template_switched_at end,
     changed_at = now()
 where id = $1
-returning id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number, registry_id, registry_mode, labels, attached, left_items, silence_told
+returning id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number, registry_id, registry_mode, labels, attached, left_items, silence_told, kubernetes_version, node_count, found_by, version_order, urgency
 `
 
 type SetClusterConfigurationParams struct {
@@ -792,6 +773,11 @@ func (q *Queries) SetClusterConfiguration(ctx context.Context, arg SetClusterCon
 		&i.Attached,
 		&i.LeftItems,
 		&i.SilenceTold,
+		&i.KubernetesVersion,
+		&i.NodeCount,
+		&i.FoundBy,
+		&i.VersionOrder,
+		&i.Urgency,
 	)
 	return i, err
 }
@@ -840,7 +826,7 @@ func (q *Queries) SetClusterStatus(ctx context.Context, arg SetClusterStatusPara
 }
 
 const setClusterSync = `-- name: SetClusterSync :one
-update clusters set sync_mode = $2, check_interval_minutes = $3, changed_at = now() where id = $1 returning id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number, registry_id, registry_mode, labels, attached, left_items, silence_told
+update clusters set sync_mode = $2, check_interval_minutes = $3, changed_at = now() where id = $1 returning id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number, registry_id, registry_mode, labels, attached, left_items, silence_told, kubernetes_version, node_count, found_by, version_order, urgency
 `
 
 type SetClusterSyncParams struct {
@@ -884,6 +870,11 @@ func (q *Queries) SetClusterSync(ctx context.Context, arg SetClusterSyncParams) 
 		&i.Attached,
 		&i.LeftItems,
 		&i.SilenceTold,
+		&i.KubernetesVersion,
+		&i.NodeCount,
+		&i.FoundBy,
+		&i.VersionOrder,
+		&i.Urgency,
 	)
 	return i, err
 }

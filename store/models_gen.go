@@ -144,6 +144,11 @@ type Cluster struct {
 	Attached             bool
 	LeftItems            Names
 	SilenceTold          bool
+	KubernetesVersion    string
+	NodeCount            int
+	FoundBy              string
+	VersionOrder         int64
+	Urgency              int16
 }
 
 type ClusterCheck struct {

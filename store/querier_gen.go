@@ -69,11 +69,11 @@ type Querier interface {
 	ClusterCheck(ctx context.Context, clusterID uuid.UUID) (ClusterCheck, error)
 	ClusterConnection(ctx context.Context, clusterID uuid.UUID) (ClusterConnection, error)
 	// The numbers beside the entries of the sidebar.
-	ClusterCounts(ctx context.Context, workspaceID uuid.UUID) (ClusterCountsRow, error)
+	ClusterCounts(ctx context.Context, arg ClusterCountsParams) (ClusterCountsRow, error)
 	ClusterForUpdate(ctx context.Context, id uuid.UUID) (Cluster, error)
 	ClusterLine(ctx context.Context, id uuid.UUID) (ClusterLine, error)
-	// A page of the list of a workspace's clusters.
-	ClusterLines(ctx context.Context, arg ClusterLinesParams) ([]ClusterLine, error)
+	// The lines of some clusters, in no order; which and how is said by store.ClusterQuery.
+	ClusterLinesOf(ctx context.Context, ids []uuid.UUID) ([]ClusterLine, error)
 	ClusterRevision(ctx context.Context, arg ClusterRevisionParams) (ClusterRevision, error)
 	// The history of a cluster's wanted configuration, the newest first, without what is sealed.
 	ClusterRevisions(ctx context.Context, arg ClusterRevisionsParams) ([]ClusterRevisionsRow, error)
@@ -86,9 +86,8 @@ type Querier interface {
 	ClustersDueForCheck(ctx context.Context, batch int) ([]uuid.UUID, error)
 	// Clusters that need a connector: created or being created, and not archived.
 	ConnectedClusterIDs(ctx context.Context) ([]uuid.UUID, error)
-	// How many clusters the filters of ClusterLines let through.
-	CountClusters(ctx context.Context, arg CountClustersParams) (int64, error)
 	CountClustersAmong(ctx context.Context, arg CountClustersAmongParams) (int64, error)
+	CountNewerClusters(ctx context.Context, arg CountNewerClustersParams) (int64, error)
 	// How many records of a catalog are outside of the archive, used, and in the archive.
 	CountRecords(ctx context.Context, catalogID uuid.UUID) (CountRecordsRow, error)
 	// How many versions a template has, and how many clusters that are still managed.
@@ -192,6 +191,7 @@ type Querier interface {
 	OpenBulkSwitchClusters(ctx context.Context, switchID uuid.UUID) ([]OpenBulkSwitchClustersRow, error)
 	// The template that a preset became in a workspace, archived or not.
 	PresetTemplate(ctx context.Context, arg PresetTemplateParams) (ClusterTemplate, error)
+	// Stores a report, and in the cluster's row what its list is sorted and found by.
 	PutAgentReport(ctx context.Context, arg PutAgentReportParams) error
 	QuietTaskForUpdate(ctx context.Context, arg QuietTaskForUpdateParams) (Task, error)
 	// Running tasks silent for longer than the limit, by the database's own clock. Each is read
@@ -339,6 +339,8 @@ type Querier interface {
 	Workspace(ctx context.Context, id uuid.UUID) (Workspace, error)
 	WorkspaceBySlug(ctx context.Context, slug string) (Workspace, error)
 	WorkspaceForUpdate(ctx context.Context, id uuid.UUID) (Workspace, error)
+	// Workspaces as a menu has them: all of them, or those among the given ids.
+	WorkspaceNames(ctx context.Context, arg WorkspaceNamesParams) ([]WorkspaceNamesRow, error)
 	// Workspaces with what matters at a glance: all of them, or those among the given ids.
 	WorkspaceSummaries(ctx context.Context, arg WorkspaceSummariesParams) ([]WorkspaceSummariesRow, error)
 	Workspaces(ctx context.Context) ([]Workspace, error)

@@ -221,20 +221,60 @@ func (q *Queries) WorkspaceForUpdate(ctx context.Context, id uuid.UUID) (Workspa
 	return i, err
 }
 
+const workspaceNames = `-- name: WorkspaceNames :many
+select w.id, w.slug, w.name from workspaces w
+where $1::boolean or w.id = any($2::uuid[])
+order by w.name, w.id
+`
+
+type WorkspaceNamesParams struct {
+	Everywhere bool
+	Ids        []uuid.UUID
+}
+
+type WorkspaceNamesRow struct {
+	ID   uuid.UUID
+	Slug string
+	Name string
+}
+
+// Workspaces as a menu has them: all of them, or those among the given ids.
+func (q *Queries) WorkspaceNames(ctx context.Context, arg WorkspaceNamesParams) ([]WorkspaceNamesRow, error) {
+	rows, err := q.db.Query(ctx, workspaceNames, arg.Everywhere, arg.Ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []WorkspaceNamesRow{}
+	for rows.Next() {
+		var i WorkspaceNamesRow
+		if err := rows.Scan(&i.ID, &i.Slug, &i.Name); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const workspaceSummaries = `-- name: WorkspaceSummaries :many
 select w.id, w.slug, w.name, w.created_at,
-       count(c.id) filter (where c.archived_at is null)::bigint as clusters,
-       count(c.id) filter (where c.archived_at is null and c.status in (
-           'configuration_error', 'creation_failed', 'synchronization_failure', 'destructive_changes',
-           'pending_changes', 'deletion_failed'))::bigint as attention
+       (select count(*) from clusters c where c.workspace_id = w.id and c.archived_at is null)::bigint as clusters,
+       (select count(*) from clusters c where c.workspace_id = w.id and c.archived_at is null and c.status = any($1::text[]))::bigint as attention,
+       (select count(*) from tasks t where t.workspace_id = w.id and t.status in ('queued', 'running'))::bigint as running,
+       (select count(*) from tasks t where t.workspace_id = w.id and t.status in ('waiting_approval', 'lost_in_critical'))::bigint as waiting,
+       (select count(*) from cluster_templates t where t.workspace_id = w.id and t.archived_at is null)::bigint as templates,
+       (select count(*) from records r join catalogs c on c.id = r.catalog_id
+        where c.workspace_id = w.id and c.archived_at is null and r.archived_at is null)::bigint as records
 from workspaces w
-left join clusters c on c.workspace_id = w.id
-where $1::boolean or w.id = any($2::uuid[])
-group by w.id
-order by w.name
+where $2::boolean or w.id = any($3::uuid[])
+order by w.name, w.id
 `
 
 type WorkspaceSummariesParams struct {
+	Attention  []string
 	Everywhere bool
 	Ids        []uuid.UUID
 }
@@ -246,11 +286,15 @@ type WorkspaceSummariesRow struct {
 	CreatedAt time.Time
 	Clusters  int64
 	Attention int64
+	Running   int64
+	Waiting   int64
+	Templates int64
+	Records   int64
 }
 
 // Workspaces with what matters at a glance: all of them, or those among the given ids.
 func (q *Queries) WorkspaceSummaries(ctx context.Context, arg WorkspaceSummariesParams) ([]WorkspaceSummariesRow, error) {
-	rows, err := q.db.Query(ctx, workspaceSummaries, arg.Everywhere, arg.Ids)
+	rows, err := q.db.Query(ctx, workspaceSummaries, arg.Attention, arg.Everywhere, arg.Ids)
 	if err != nil {
 		return nil, err
 	}
@@ -265,6 +309,10 @@ func (q *Queries) WorkspaceSummaries(ctx context.Context, arg WorkspaceSummaries
 			&i.CreatedAt,
 			&i.Clusters,
 			&i.Attention,
+			&i.Running,
+			&i.Waiting,
+			&i.Templates,
+			&i.Records,
 		); err != nil {
 			return nil, err
 		}

@@ -43,6 +43,7 @@ func (s *server) routes() []route {
 
 		{get, paths.RouteClusters, fleet.ClustersView, c.Clusters},
 		{post, paths.RouteClusters, fleet.ClustersEdit, c.CreateCluster},
+		{get, paths.RouteLabels, fleet.ClustersView, c.Labels},
 		{post, paths.RouteClusterMarks, fleet.ClustersEdit, c.MarkClusters},
 		{post, paths.RouteClusterViews, fleet.ClustersEdit, c.SaveClusterView},
 		{post, paths.RouteClusterView, fleet.ClustersEdit, c.RenameClusterView},

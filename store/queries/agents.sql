@@ -16,6 +16,11 @@ where t.cluster_id = $1 and t.revoked_at is null
   and t.id not in (select a.id from agent_tokens a where a.cluster_id = $1 and a.revoked_at is null order by a.created_at desc limit 2);
 
 -- name: PutAgentReport :exec
+-- Stores a report, and in the cluster's row what its list is sorted and found by.
+with seen as (
+    update clusters c set kubernetes_version = $3, node_count = $10
+    where c.id = $1 and (c.kubernetes_version <> $3 or c.node_count <> $10)
+)
 insert into agent_reports (cluster_id, reported_at, first_reported_at, agent_version, kubernetes_version, config_etag, sync_state,
     cpu_cores, memory_gib, root_disk_gib, pvc_gib, node_count, nodes, objects, fingerprint)
 values ($1, now(), now(), $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
@@ -33,4 +38,5 @@ update agent_reports set reported_at = now() where cluster_id = $1 and fingerpri
 select * from agent_reports where cluster_id = $1;
 
 -- name: DeleteAgentReport :exec
+with seen as (update clusters c set kubernetes_version = '', node_count = 0 where c.id = $1)
 delete from agent_reports where cluster_id = $1;

@@ -13,51 +13,29 @@ select * from clusters where id = $1 for update;
 -- name: ClusterByNonce :one
 select * from clusters where form_nonce = $1;
 
--- name: ClusterLines :many
--- A page of the list of a workspace's clusters.
-select * from cluster_lines
-where workspace_id = @workspace_id
-  and (archived_at is not null) = @archived::boolean
-  and (@search::text = '' or name ilike '%' || @search || '%' or kubernetes_version ilike '%' || @search || '%')
-  and (cardinality(@statuses::text[]) = 0 or status = any(@statuses::text[]))
-  and (@labels::jsonb = '{}' or labels @> @labels::jsonb)
-order by
-    case when @sort::text = 'name' then name end,
-    case when @sort::text = '-name' then name end desc,
-    case when @sort::text = 'status' then status end,
-    case when @sort::text = '-status' then status end desc,
-    case when @sort::text = 'nodes' then node_count end,
-    case when @sort::text = '-nodes' then node_count end desc,
-    case when @sort::text = 'version' then kubernetes_version end,
-    case when @sort::text = '-version' then kubernetes_version end desc,
-    case when @sort::text = 'created' then created_at end,
-    case when @sort::text = '-created' then created_at end desc,
-    case when @sort::text = '-archived' then archived_at end desc,
-    name, id
-limit @page_size::integer offset @page_offset::integer;
+-- name: ClusterLinesOf :many
+-- The lines of some clusters, in no order; which and how is said by store.ClusterQuery.
+select * from cluster_lines where id = any(@ids::uuid[]);
 
 -- name: ClusterLine :one
 select * from cluster_lines where id = $1;
-
--- name: CountClusters :one
--- How many clusters the filters of ClusterLines let through.
-select count(*) from clusters c
-left join agent_reports r on r.cluster_id = c.id
-where c.workspace_id = @workspace_id
-  and (c.archived_at is not null) = @archived::boolean
-  and (@search::text = '' or c.name ilike '%' || @search || '%' or r.kubernetes_version ilike '%' || @search || '%')
-  and (cardinality(@statuses::text[]) = 0 or c.status = any(@statuses::text[]))
-  and (@labels::jsonb = '{}' or c.labels @> @labels::jsonb);
 
 -- name: ClusterStatusCounts :many
 select status, count(*) as clusters from clusters
 where workspace_id = $1 and archived_at is null group by status;
 
+-- name: CountNewerClusters :one
+select count(*) from clusters
+where workspace_id = $1 and archived_at is null and created_at > @since::timestamptz;
+
 -- name: ClusterCounts :one
 -- The numbers beside the entries of the sidebar.
-select (select count(*) from clusters c where c.workspace_id = $1 and c.archived_at is null)::bigint as clusters,
-       (select count(*) from tasks t where t.workspace_id = $1 and t.status in ('queued', 'running'))::bigint as running,
-       (select count(*) from tasks t where t.workspace_id = $1 and t.status in ('waiting_approval', 'lost_in_critical'))::bigint as waiting;
+select count(*)::bigint as clusters,
+       (count(*) filter (where c.status = any(@attention::text[])))::bigint as attention,
+       (select count(*) from clusters a where a.workspace_id = @workspace_id and a.archived_at is not null)::bigint as archived,
+       (select count(*) from tasks t where t.workspace_id = @workspace_id and t.status in ('queued', 'running'))::bigint as running,
+       (select count(*) from tasks t where t.workspace_id = @workspace_id and t.status in ('waiting_approval', 'lost_in_critical'))::bigint as waiting
+from clusters c where c.workspace_id = @workspace_id and c.archived_at is null;
 
 -- name: SetClusterStatus :exec
 update clusters set status = $2, changed_at = now() where id = $1;

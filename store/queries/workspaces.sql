@@ -16,15 +16,22 @@ select * from workspaces where slug = $1;
 -- name: WorkspaceSummaries :many
 -- Workspaces with what matters at a glance: all of them, or those among the given ids.
 select w.id, w.slug, w.name, w.created_at,
-       count(c.id) filter (where c.archived_at is null)::bigint as clusters,
-       count(c.id) filter (where c.archived_at is null and c.status in (
-           'configuration_error', 'creation_failed', 'synchronization_failure', 'destructive_changes',
-           'pending_changes', 'deletion_failed'))::bigint as attention
+       (select count(*) from clusters c where c.workspace_id = w.id and c.archived_at is null)::bigint as clusters,
+       (select count(*) from clusters c where c.workspace_id = w.id and c.archived_at is null and c.status = any(@attention::text[]))::bigint as attention,
+       (select count(*) from tasks t where t.workspace_id = w.id and t.status in ('queued', 'running'))::bigint as running,
+       (select count(*) from tasks t where t.workspace_id = w.id and t.status in ('waiting_approval', 'lost_in_critical'))::bigint as waiting,
+       (select count(*) from cluster_templates t where t.workspace_id = w.id and t.archived_at is null)::bigint as templates,
+       (select count(*) from records r join catalogs c on c.id = r.catalog_id
+        where c.workspace_id = w.id and c.archived_at is null and r.archived_at is null)::bigint as records
 from workspaces w
-left join clusters c on c.workspace_id = w.id
 where @everywhere::boolean or w.id = any(@ids::uuid[])
-group by w.id
-order by w.name;
+order by w.name, w.id;
+
+-- name: WorkspaceNames :many
+-- Workspaces as a menu has them: all of them, or those among the given ids.
+select w.id, w.slug, w.name from workspaces w
+where @everywhere::boolean or w.id = any(@ids::uuid[])
+order by w.name, w.id;
 
 -- name: Workspaces :many
 select * from workspaces order by created_at;

@@ -10,7 +10,6 @@ import (
 const (
 	SortName    = "name"
 	SortStatus  = "status"
-	SortAgent   = "agent"
 	SortVersion = "version"
 	SortNodes   = "nodes"
 )
@@ -32,7 +31,7 @@ func Columns(slug string, q paths.Query) []ui.Column {
 		sortable(i18n.M("clusters.column.name"), SortName, ui.Column{}),
 		sortable(i18n.M("clusters.column.status"), SortStatus, ui.Column{}),
 		{Label: i18n.M("clusters.column.configuration"), Priority: 2},
-		sortable(i18n.M("clusters.column.agent"), SortAgent, ui.Column{}),
+		{Label: i18n.M("clusters.column.agent")},
 		sortable(i18n.M("clusters.column.version"), SortVersion, ui.Column{Priority: 3}),
 		sortable(i18n.M("clusters.column.nodes"), SortNodes, ui.Column{Number: true}),
 		{Label: i18n.M("clusters.column.task")},

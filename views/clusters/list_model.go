@@ -13,7 +13,6 @@ type List struct {
 	Query     paths.Query
 	Filters   []ui.Filter
 	View      ViewTool
-	Labels    []LabelFilter
 	Columns   []ui.Column // seven: name, status, configuration, agent, version, nodes, last task
 	Pages     ui.Pages
 	Total     int // clusters of the workspace, shown or not
@@ -35,6 +34,13 @@ type ViewTool struct {
 	ID      string // of the saved view that is shown; empty for none
 	Name    string // as saved, or as typed when Problem tells why it was refused
 	Problem i18n.Message
+}
+
+// LabelList are the labels that a list as a query asks for it can be narrowed by.
+type LabelList struct {
+	Slug   string
+	Query  paths.Query
+	Labels []LabelFilter
 }
 
 // LabelFilter is a label of the workspace's clusters with the list that it leads to.

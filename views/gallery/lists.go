@@ -24,7 +24,7 @@ func entrance() []Exhibit {
 		bare("failure", i18n.M("failure.unavailable.title"), layout.FailureBody(failure)),
 		shelled("failure-shell", layout.SectionClusters, i18n.M("failure.not_found.title"), layout.FailureBody(layout.Failure{Status: 404, Kind: "not_found"})),
 		shelled("start", layout.SectionStart, i18n.M("workspaces.title"), workspaces.StartBody(workspaces.Start{Rows: []workspaces.Row{
-			{Slug: slug, Name: "Payments", Role: i18n.M("role.full"), Clusters: 214, Attention: 6, Running: 3},
+			{Slug: slug, Name: "Payments", Role: i18n.M("role.full"), Clusters: 214, Attention: 6, Running: 3, Waiting: 2, Templates: 4, Records: 120},
 			{Slug: "search", Name: "Search and recommendations", Role: i18n.M("role.read"), Clusters: 12},
 		}})),
 	}
@@ -91,14 +91,13 @@ func lists() []Exhibit {
 		New: clusters.New{Count: 3, Href: paths.Clusters(slug)},
 	}
 	list.Bulk.CanEdit, list.View.CanEdit = true, true
-	list.Labels = []clusters.LabelFilter{
-		{Text: "env=prod", Count: 140, Href: paths.Here(paths.Query{Text: "env=prod"})},
-		{Text: "team=payments", Count: 31, Href: paths.Here(paths.Query{Text: "team=payments"})},
-	}
+	labelled := clusters.LabelList{Slug: slug, Labels: []clusters.LabelFilter{
+		{Text: "env=prod", Count: 140, Href: paths.ClusterList(slug, paths.Query{}), Pressed: true},
+		{Text: "team=payments", Count: 31, Href: paths.ClusterList(slug, paths.Query{Text: "env=prod team=payments"})},
+	}}
 	refused := list
 	refused.Query = paths.Query{Text: "env=prod", Sort: clusters.SortNodes, Descending: true}
 	refused.Filters = append(clusterFilters(""), ui.Filter{Label: i18n.Plain("Production, largest first"), Count: 140, Pressed: true})
-	refused.Labels = []clusters.LabelFilter{{Text: "env=prod", Count: 140, Href: paths.Here(paths.Query{}), Pressed: true}}
 	refused.Columns = clusters.Columns(slug, refused.Query)
 	refused.View = clusters.ViewTool{CanEdit: true, ID: "v1", Name: "Production, largest first"}
 	refused.Rows = clusterRows()
@@ -120,6 +119,7 @@ func lists() []Exhibit {
 	return []Exhibit{
 		shelled("clusters", layout.SectionClusters, title, clusters.ListBody(list)),
 		shelled("clusters-refused", layout.SectionClusters, title, clusters.ListBody(refused)),
+		shelled("labels", layout.SectionClusters, i18n.M("labels.title"), clusters.LabelsBody(labelled)),
 		shelled("clusters-unsaved", layout.SectionClusters, title, clusters.ListBody(unsaved)),
 		shelled("clusters-no-results", layout.SectionClusters, title, clusters.ListBody(none)),
 		shelled("clusters-empty", layout.SectionClusters, title, clusters.ListBody(clusters.List{Slug: slug, CanCreate: true})),

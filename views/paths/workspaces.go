@@ -10,6 +10,7 @@ const (
 	RouteClusterView         = "/workspaces/{slug}/views/{id}"
 	RouteClusterViewDeletion = "/workspaces/{slug}/views/{id}/deletion"
 
+	RouteLabels        = "/workspaces/{slug}/labels"
 	RouteClusterMarks  = "/workspaces/{slug}/clusters/marks"
 	RouteClusterLabels = "/clusters/{id}/labels"
 )
@@ -34,6 +35,9 @@ func ClusterView(slug, id string) string { return fill(RouteClusterView, slug, i
 
 // ClusterViewDeletion forgets a saved view (POST).
 func ClusterViewDeletion(slug, id string) string { return fill(RouteClusterViewDeletion, slug, id) }
+
+// Labels offers the labels of a workspace's clusters to a list as a query asks for it.
+func Labels(slug string, q Query) string { return fill(RouteLabels, slug) + q.encode() }
 
 // ClusterMarks notes the same about several clusters (POST).
 func ClusterMarks(slug string) string { return fill(RouteClusterMarks, slug) }

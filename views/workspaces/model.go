@@ -10,6 +10,7 @@ type Row struct {
 	Clusters   int
 	Attention  int
 	Running    int // tasks queued or running
+	Waiting    int // tasks that only a person can decide
 	Templates  int
 	Records    int // of the inventory
 }

@@ -10,6 +10,7 @@ import (
 	"commander/store"
 	"commander/views/clusters"
 	"commander/views/i18n"
+	"commander/views/layout"
 	"commander/views/paths"
 	"commander/web/respond"
 )
@@ -59,4 +60,45 @@ func (c *Console) SaveLabels(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return respond.SeeOther(w, r, paths.Cluster(view.ID.String()))
+}
+
+// shownLabels is how many labels the list's filter offers: those that most clusters have.
+const shownLabels = 30
+
+// Labels offers the labels of a workspace's clusters: each added to what the list is asked for
+// already, or taken out of it.
+func (c *Console) Labels(w http.ResponseWriter, r *http.Request) error {
+	workspace, err := c.workspace(r)
+	if err != nil {
+		return err
+	}
+	labels, err := c.Fleet.LabelsOf(r.Context(), actor(r), workspace.ID, shownLabels)
+	if err != nil {
+		return err
+	}
+	list := clusters.LabelList{Slug: workspace.Slug, Query: paths.ParseQuery(r.URL.Query())}
+	for _, label := range labels {
+		list.Labels = append(list.Labels, labelFilter(list, label))
+	}
+	return c.show(w, r, http.StatusOK, page{
+		title: i18n.M("labels.title"), section: layout.SectionClusters, workspace: &workspace,
+		content: clusters.LabelsBody(list), fragment: clusters.LabelsFragment(list),
+	})
+}
+
+func labelFilter(list clusters.LabelList, label store.LabelsOfWorkspaceRow) clusters.LabelFilter {
+	_, on := fleet.Searched(list.Query.Text)
+	f := clusters.LabelFilter{Text: label.Key + "=" + label.Value, Count: int(label.Clusters)}
+	var words []string
+	for word := range strings.FieldsSeq(list.Query.Text) {
+		if !strings.HasPrefix(word, label.Key+"=") {
+			words = append(words, word)
+		}
+	}
+	value, there := on[label.Key]
+	if f.Pressed = there && value == label.Value; !f.Pressed {
+		words = append(words, f.Text)
+	}
+	f.Href = paths.ClusterList(list.Slug, list.Query.Finding(strings.Join(words, " ")))
+	return f
 }

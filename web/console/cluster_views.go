@@ -2,7 +2,6 @@ package console
 
 import (
 	"net/http"
-	"strings"
 
 	"commander/fleet"
 	"commander/store"
@@ -41,36 +40,6 @@ func (c *Console) savedViews(r *http.Request, workspace store.Workspace, list *c
 		list.Filters[0].Pressed = false // a saved view of all, in an order of its own
 	}
 	return nil
-}
-
-// shownLabels is how many labels the list's filter offers: those that most clusters have.
-const shownLabels = 30
-
-// labelFilters offers the labels of a workspace's clusters, each added to what is typed already or
-// taken out of it.
-func (c *Console) labelFilters(r *http.Request, workspace store.Workspace, query paths.Query) ([]clusters.LabelFilter, error) {
-	labels, err := c.Fleet.LabelsOf(r.Context(), actor(r), workspace.ID, shownLabels)
-	if err != nil {
-		return nil, err
-	}
-	_, on := fleet.Searched(query.Text)
-	out := make([]clusters.LabelFilter, len(labels))
-	for i, label := range labels {
-		f := clusters.LabelFilter{Text: label.Key + "=" + label.Value, Count: int(label.Clusters)}
-		var words []string
-		for word := range strings.FieldsSeq(query.Text) {
-			if !strings.HasPrefix(word, label.Key+"=") {
-				words = append(words, word)
-			}
-		}
-		value, there := on[label.Key]
-		if f.Pressed = there && value == label.Value; !f.Pressed {
-			words = append(words, f.Text)
-		}
-		f.Href = paths.ClusterList(workspace.Slug, query.Finding(strings.Join(words, " ")))
-		out[i] = f
-	}
-	return out, nil
 }
 
 // SaveClusterView gives what a list is asked for a name.

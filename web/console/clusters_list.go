@@ -68,9 +68,6 @@ func (c *Console) clusterList(w http.ResponseWriter, r *http.Request, status int
 	if err := c.savedViews(r, workspace, &list); err != nil {
 		return err
 	}
-	if list.Labels, err = c.labelFilters(r, workspace, query); err != nil {
-		return err
-	}
 	tell(&list)
 	for _, line := range found.Lines {
 		row := c.row(line, canEdit)

@@ -107,9 +107,6 @@ func (c *Console) renderTask(ctx context.Context, who fleet.Actor, id uuid.UUID,
 	return append(out, layout.Count(layout.SectionTasks, counts)), log.seq, nil
 }
 
-// newest is how many of the newest clusters are looked at for the pill of new ones.
-const newest = 100
-
 func (c *Console) renderClusters(ctx context.Context, who fleet.Actor, id uuid.UUID, since int64) ([]templ.Component, error) {
 	workspace, err := c.Fleet.WorkspaceByID(ctx, who, id)
 	if err != nil {
@@ -123,18 +120,17 @@ func (c *Console) renderClusters(ctx context.Context, who fleet.Actor, id uuid.U
 	if since == 0 {
 		return out, nil
 	}
-	found, err := c.Fleet.Clusters(ctx, who, id, fleet.ClusterFilter{Sort: "-created", Limit: newest})
+	statuses, err := c.Fleet.ClusterStatuses(ctx, who, id)
 	if err != nil {
 		return nil, err
 	}
-	pill := clusters.New{Href: paths.Clusters(workspace.Slug)}
-	for _, line := range found.Lines {
-		if line.CreatedAt.UnixMilli() > since {
-			pill.Count++
-		}
+	newer, err := c.Fleet.NewerClusters(ctx, who, id, time.UnixMilli(since))
+	if err != nil {
+		return nil, err
 	}
-	out = append(out, clusters.LiveNew(pill), clusters.LiveTotal(totalOf(found.Statuses, nil)))
-	for _, f := range filtersOf(workspace.Slug, paths.Query{}, found.Statuses) {
+	pill := clusters.New{Href: paths.Clusters(workspace.Slug), Count: int(newer)}
+	out = append(out, clusters.LiveNew(pill), clusters.LiveTotal(totalOf(statuses, nil)))
+	for _, f := range filtersOf(workspace.Slug, paths.Query{}, statuses) {
 		out = append(out, ui.LiveCount(f))
 	}
 	return out, nil
@@ -183,8 +179,5 @@ func (c *Console) counts(ctx context.Context, who fleet.Actor, workspace uuid.UU
 	if err != nil {
 		return layout.Counts{}, err
 	}
-	statuses, err := c.Fleet.Clusters(ctx, who, workspace, fleet.ClusterFilter{Limit: 1})
-	return layout.Counts{
-		Clusters: int(counts.Clusters), Tasks: int(counts.Running), Attention: totalOf(statuses.Statuses, fleet.Attention),
-	}, err
+	return sidebar(counts), nil
 }

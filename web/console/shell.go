@@ -63,16 +63,13 @@ func (c *Console) shell(r *http.Request, p page) (layout.Shell, error) {
 	if !p.tab.IsZero() {
 		shell.Title = i18n.M("page.of", p.title, p.tab)
 	}
-	workspaces, err := c.Fleet.Workspaces(r.Context(), person.Actor)
+	workspaces, err := c.Fleet.WorkspaceNames(r.Context(), person.Actor)
 	if err != nil {
 		return shell, err
 	}
 	for _, w := range workspaces {
 		current := p.workspace != nil && w.ID == p.workspace.ID
 		shell.Workspaces = append(shell.Workspaces, layout.Workspace{Slug: w.Slug, Name: w.Name, Current: current})
-		if current {
-			shell.Counts.Attention = int(w.Attention)
-		}
 	}
 	if p.workspace == nil {
 		return shell, nil
@@ -80,8 +77,15 @@ func (c *Console) shell(r *http.Request, p page) (layout.Shell, error) {
 	shell.Slug = p.workspace.Slug
 	shell.CanTokens = fleet.May(person.Actor.Role(p.workspace.ID), fleet.TokensView)
 	counts, err := c.Fleet.Counts(r.Context(), p.workspace.ID)
-	shell.Counts.Clusters, shell.Counts.Tasks = int(counts.Clusters), int(counts.Running)
+	shell.Counts = sidebar(counts)
 	return shell, err
+}
+
+// sidebar are the numbers beside the entries of the sidebar.
+func sidebar(counts store.ClusterCountsRow) layout.Counts {
+	return layout.Counts{
+		Clusters: int(counts.Clusters), Attention: int(counts.Attention), Tasks: int(counts.Running), Archive: int(counts.Archived),
+	}
 }
 
 // displayName is what a person is called.

@@ -18,18 +18,10 @@ func (c *Console) Start(w http.ResponseWriter, r *http.Request) error {
 	}
 	start := workspaces.Start{CanCreate: fleet.May(actor(r).Everywhere, fleet.WorkspacesEdit)}
 	for _, row := range rows {
-		counts, err := c.Fleet.Counts(r.Context(), row.ID)
-		if err != nil {
-			return err
-		}
-		inventory, err := c.Fleet.InventoryCounts(r.Context(), row.ID)
-		if err != nil {
-			return err
-		}
 		start.Rows = append(start.Rows, workspaces.Row{
 			Slug: row.Slug, Name: row.Name, Role: roleName(actor(r).Role(row.ID)),
-			Clusters: int(row.Clusters), Attention: int(row.Attention), Running: int(counts.Running),
-			Templates: int(inventory.Templates), Records: int(inventory.Records),
+			Clusters: int(row.Clusters), Attention: int(row.Attention), Running: int(row.Running), Waiting: int(row.Waiting),
+			Templates: int(row.Templates), Records: int(row.Records),
 		})
 	}
 	return c.show(w, r, http.StatusOK, page{
