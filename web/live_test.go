@@ -181,7 +181,7 @@ func TestPagesAreSentWhatTheyHaveRoomFor(t *testing.T) {
 	topic := store.ClusterTopic(prod.ID)
 	c := "cluster-" + prod.ID.String()
 	for cursor, want := range map[int64][]string{
-		0:          {c + "-chips", c + "-next", c + "-totals", c + "-nodes", c + "-tasks", c + "-facts"},
+		0:          {c + "-chips", c + "-next", c + "-drift", c + "-totals", c + "-nodes", c + "-tasks", c + "-facts"},
 		1:          {c + "-chips", c + "-next"},
 		2:          {c + "-chips", c + "-next", c + "-objects"},
 		3:          {c + "-chips", c + "-next", c + "-task-list"},
