@@ -85,6 +85,14 @@ func (f *Fleet) prepare(ctx context.Context, tx *store.Tx, task store.Task, clus
 		return work, err
 	}
 	work.Secrets = append(work.Secrets, string(private))
+	if task.Kind == store.TaskBootstrap {
+		init := &work.Rendering.Real.InitConfiguration
+		var secrets []string
+		if *init, secrets, err = f.installFrom(ctx, tx, cluster, *init); err != nil {
+			return work, err
+		}
+		work.Secrets = append(work.Secrets, secrets...)
+	}
 	state, err := tx.ClusterState(ctx, cluster.ID)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):

@@ -45,6 +45,7 @@ const recordParameters = `- {key: master, title: Master, catalog: hosts, autosel
 - {key: fixed, title: Fixed, catalog: spare, optional: true, immutable: true}
 - {key: modules, title: Modules, type: string, enum: [a, b, c], minItems: 0, maxItems: 3, optional: true, default: [b]}
 - {key: size, title: Size, select: [{text: Small, value: {cpu: 2}}, {text: Large, value: {cpu: 8}}], default: {cpu: 2}}
+- {key: replicas, title: Replicas, type: number, enum: [1, 3], default: 3}
 - {key: code, title: Code, type: string, pattern: '^[a-z]+$', optional: true, minLength: 2}
 - {key: secret, title: Secret, type: string, format: password, optional: true}
 - {key: inner, title: Inner, type: string, default: kept, hidden: true}
@@ -62,6 +63,7 @@ func TestAFormOfRecords(t *testing.T) {
 	require.Equal(t, 4, master.Find("option").Length(), "the person can replace it")
 	require.Equal(t, 3, form.Find("[data-dual] [data-side=off] input").Length())
 	require.Contains(t, form.Find("#preview").Text(), "master: 10.0.0.1")
+	require.Equal(t, "3", form.Find("select[name='"+parameter("replicas")+"'] option[selected]").AttrOr("value", ""), "an enum of numbers is a select as well")
 	require.Zero(t, form.Find("[name='"+parameter("inner")+"']").Length(), "hidden parameters are in no form")
 	require.Equal(t, "4", form.Find("[id='f-"+parameter("workers")+"-box']").AttrOr("data-span", ""))
 	require.Zero(t, form.Find("[name='"+clusters.CatalogField("fixed")+"']").Length(), "an immutable field stays with its catalog")
