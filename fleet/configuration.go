@@ -127,6 +127,7 @@ func (f *Fleet) input(values store.Values, id identity) render.Input {
 		variables[key] = value
 	}
 	return render.Input{
+		Budget:    &render.Budget{},
 		Variables: variables,
 		Seed:      sha256.Sum256(fmt.Appendf(nil, "%s/%d", id.cluster, id.revision)),
 		Now:       f.Clock.Now().Truncate(time.Second),

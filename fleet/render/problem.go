@@ -1,6 +1,7 @@
 package render
 
 import (
+	"errors"
 	"regexp"
 	"strconv"
 	"strings"
@@ -14,6 +15,14 @@ var (
 // templateProblem keeps the line and the reason of a text/template error and drops the rest,
 // which speaks of this program rather than of the template.
 func templateProblem(name string, err error) *Problem {
+	var cut exceeded
+	if errors.As(err, &cut) {
+		problem := &Problem{Kind: "template", Text: string(cut)}
+		if m := templateLine.FindStringSubmatch(strings.ReplaceAll(err.Error(), "\n", " ")); m != nil {
+			problem.Line, _ = strconv.Atoi(m[1])
+		}
+		return problem
+	}
 	text := strings.ReplaceAll(err.Error(), "\n", " ")
 	if m := templateLine.FindStringSubmatch(text); m != nil {
 		line, _ := strconv.Atoi(m[1])

@@ -7,12 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"strings"
-	"text/template"
 	"time"
 
-	"github.com/Masterminds/sprig/v3"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -24,6 +21,8 @@ type Input struct {
 	// Seed and Now stand in for chance and clock in templates.
 	Seed [32]byte
 	Now  time.Time
+	// Budget is shared by the sections of one rendering; nil gives each its own.
+	Budget *Budget
 }
 
 // Problem tells why a section could not be rendered. Line is 1-based, 0 when unknown.
@@ -44,13 +43,25 @@ func Section(name, text string, in Input) (string, error) {
 	if strings.TrimSpace(text) == "" {
 		return "", nil
 	}
-	parsed, err := template.New(name).Funcs(functions(in)).Option("missingkey=zero").Parse(text)
+	if in.Budget == nil {
+		in.Budget = &Budget{}
+	}
+	in.Budget.depth, in.Budget.line = 0, 1 // a section that was cut off has left nothing
+	trees, used, err := compile(name, text)
+	if err != nil {
+		return "", err
+	}
+	linked, err := link(name, trees, functions(in, used))
 	if err != nil {
 		return "", templateProblem(name, err)
 	}
 	var out bytes.Buffer
-	if err := parsed.Execute(&bounded{w: &out, left: maxOutput}, in.Variables); err != nil {
-		return "", templateProblem(name, err)
+	if err := linked.Execute(&bounded{w: &out, left: maxOutput}, in.Variables); err != nil {
+		problem := templateProblem(name, err)
+		if problem.Line == 0 { // it was being written, not called
+			problem.Line = in.Budget.line
+		}
+		return "", problem
 	}
 	return Normalise(strings.ReplaceAll(out.String(), "<no value>", ""))
 }
@@ -104,61 +115,7 @@ type bounded struct {
 
 func (b *bounded) Write(p []byte) (int, error) {
 	if b.left -= len(p); b.left < 0 {
-		return 0, fmt.Errorf("the template produces more than %d MiB", maxOutput>>20)
+		return 0, exceeded(fmt.Sprintf("the template produces more than %d MiB", maxOutput>>20))
 	}
 	return b.w.Write(p)
-}
-
-// banned are sprig's functions that read the environment or the network, or make keys that
-// could not be made the same way again.
-var banned = []string{
-	"env", "expandenv", "getHostByName",
-	"genPrivateKey", "genCA", "genCAWithKey", "genSelfSignedCert", "genSelfSignedCertWithKey",
-	"genSignedCert", "genSignedCertWithKey", "derivePassword", "encryptAES", "htpasswd", "bcrypt", "buildCustomCert",
-}
-
-func functions(in Input) template.FuncMap {
-	set := sprig.TxtFuncMap()
-	for _, name := range banned {
-		delete(set, name)
-	}
-	source := rand.New(rand.NewChaCha8(in.Seed))
-	pick := func(alphabet string) func(int) string {
-		return func(length int) string {
-			text := make([]byte, max(0, min(length, 1<<16)))
-			for i := range text {
-				text[i] = alphabet[source.IntN(len(alphabet))]
-			}
-			return string(text)
-		}
-	}
-	const digits, letters = "0123456789", "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-	const printable = "!#%+,-./:=?@_"
-	set["randNumeric"] = pick(digits)
-	set["randAlpha"] = pick(letters)
-	set["randAlphaNum"] = pick(digits + letters)
-	set["randAscii"] = pick(digits + letters + printable)
-	set["randBytes"] = pick(digits + letters)
-	set["randInt"] = func(low, high int) int {
-		if high <= low {
-			return low
-		}
-		return low + source.IntN(high-low)
-	}
-	set["shuffle"] = func(text string) string {
-		runes := []rune(text)
-		source.Shuffle(len(runes), func(i, j int) { runes[i], runes[j] = runes[j], runes[i] })
-		return string(runes)
-	}
-	set["uuidv4"] = func() string {
-		var b [16]byte
-		for i := range b {
-			b[i] = byte(source.UintN(256))
-		}
-		b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-		return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:16])
-	}
-	set["now"] = func() time.Time { return in.Now }
-	set["ago"] = func(t time.Time) string { return in.Now.Sub(t).Round(time.Second).String() }
-	return set
 }
