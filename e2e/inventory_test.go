@@ -59,12 +59,12 @@ func TestInventoryAndItsCluster(t *testing.T) {
 	b.fill("[name=slug]", "machines")
 	js[bool](b, "window.notReloaded = true")
 	b.do("open the block", chromedp.Click("#builder-open-0"))
-	b.until("the block is open", `document.querySelector(".editor [name='params.key']")`)
+	b.until("the block is open", `document.querySelector(".opened [name='params.key']")`)
 	b.fill("[name='params.key']", "address")
 	b.fill("[name='params.title']", "Address")
 	b.do("choose a format", chromedp.SetValue("[name='params.format']", "ipv4"))
 	b.press("Apply")
-	b.until("the block is closed", `!document.querySelector(".editor") && document.querySelector(".brick")?.textContent.includes("ipv4")`)
+	b.until("the block is closed", `!document.querySelector(".opened") && document.querySelector(".brick")?.textContent.includes("ipv4")`)
 	if !js[bool](b, `window.notReloaded && document.querySelector("[name=name]").value === "Machines"`) {
 		t.Error("the builder touched the rest of the form")
 	}

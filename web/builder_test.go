@@ -104,7 +104,7 @@ func TestBlocksAndTextAreTheSame(t *testing.T) {
 	// Each block opened and applied as it is leaves the text alone to the byte.
 	for i := range blocks {
 		w.act(builder.ActOpen + ":" + strconv.Itoa(i))
-		require.Equal(t, 1, w.at.Find(".editor").Length())
+		require.Equal(t, 1, w.at.Find(".opened").Length())
 		w.act(builder.ActApply + ":" + strconv.Itoa(i))
 		require.Equal(t, http.StatusOK, w.at.StatusCode, w.at.Find(".problem").Text())
 		require.Equal(t, everyProperty, w.text(), "block %d", i)

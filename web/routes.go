@@ -63,7 +63,7 @@ func (s *server) routes() []route {
 		{get, paths.RouteWorkspaceDeletion, fleet.WorkspacesEdit, c.WorkspaceDeletion},
 		{post, paths.RouteWorkspaceDeletion, fleet.WorkspacesEdit, c.DeleteWorkspace},
 
-		{post, paths.RouteSchemaBuilder, fleet.TemplatesView, c.BuildSchema},
+		{post, paths.RouteSchemaBuilder, fleet.TemplatesEdit, c.BuildSchema},
 		{get, paths.RouteCatalogs, fleet.InventoryView, c.Catalogs},
 		{post, paths.RouteCatalogs, fleet.InventoryEdit, c.CreateCatalog},
 		{get, paths.RouteCatalogNew, fleet.InventoryEdit, c.NewCatalog},
