@@ -57,6 +57,12 @@ var installed sync.Mutex // one test installs the kinds, the others find them
 
 func newBed(t *testing.T, changes ...func(*Provider)) *bed {
 	t.Helper()
+	return newBedThrough(t, func(access *rest.Config) *rest.Config { return access }, changes...)
+}
+
+// newBedThrough is newBed with another way to DVP.
+func newBedThrough(t *testing.T, way func(*rest.Config) *rest.Config, changes ...func(*Provider)) *bed {
+	t.Helper()
 	b := &bed{t: t, dvp: emulatortest.Start(t)}
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme, apiextensionsv1.AddToScheme} {
@@ -74,7 +80,7 @@ func newBed(t *testing.T, changes ...func(*Provider)) *bed {
 		t.Fatal(err)
 	}
 	b.namespace = space.Name
-	config := rest.CopyConfig(b.dvp.Access)
+	config := rest.CopyConfig(way(b.dvp.Access))
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return through(func(r *http.Request) (*http.Response, error) {
 			if b.refuse.Load() {
@@ -147,18 +153,24 @@ func (b *bed) install() {
 		if err := b.Create(b.t.Context(), crd); err != nil && !apierrors.IsAlreadyExists(err) {
 			b.t.Fatal(err)
 		}
-		b.dvp.Eventually("kind "+crd.Name, func(ctx context.Context) bool {
-			if err := b.Get(ctx, client.ObjectKeyFromObject(crd), crd); err != nil {
-				return false
-			}
-			for _, c := range crd.Status.Conditions {
-				if c.Type == apiextensionsv1.Established && c.Status == apiextensionsv1.ConditionTrue {
-					return true
-				}
-			}
-			return false
-		})
+		b.established(crd)
 	}
+}
+
+// established waits until the API server has a kind.
+func (b *bed) established(crd *apiextensionsv1.CustomResourceDefinition) {
+	b.t.Helper()
+	b.dvp.Eventually("kind "+crd.Name, func(ctx context.Context) bool {
+		if err := b.Get(ctx, client.ObjectKeyFromObject(crd), crd); err != nil {
+			return false
+		}
+		for _, c := range crd.Status.Conditions {
+			if c.Type == apiextensionsv1.Established && c.Status == apiextensionsv1.ConditionTrue {
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // capi makes an object of Cluster API.
