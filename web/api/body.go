@@ -15,10 +15,15 @@ const longestBody = 1 << 20
 
 // read decodes the body of a request. Forms are refused, since a page of another site could send one.
 func read(w http.ResponseWriter, r *http.Request, into any) error {
+	return readUpTo(w, r, longestBody, into)
+}
+
+// readUpTo is read for bodies that may be longer or must be shorter.
+func readUpTo(w http.ResponseWriter, r *http.Request, longest int64, into any) error {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		return &badRequest{http.StatusUnsupportedMediaType, problem{Error: "unsupported_media_type", Message: "The body must be application/json."}}
 	}
-	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, longestBody))
+	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, longest))
 	err := decoder.Decode(into)
 	if err == nil {
 		if _, more := decoder.Token(); !errors.Is(more, io.EOF) {
@@ -31,7 +36,7 @@ func read(w http.ResponseWriter, r *http.Request, into any) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &large):
-		return &badRequest{http.StatusRequestEntityTooLarge, problem{Error: "too_large", Message: fmt.Sprintf("The body is larger than %d bytes.", longestBody)}}
+		return &badRequest{http.StatusRequestEntityTooLarge, problem{Error: "too_large", Message: fmt.Sprintf("The body is larger than %d bytes.", longest)}}
 	case errors.As(err, &kind) && kind.Field != "":
 		return &badRequest{http.StatusBadRequest, problem{
 			Error: "malformed", Message: "An attribute has the wrong type.",

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"commander/fleet"
 	"commander/internal/fault"
 	"commander/store"
 )
@@ -32,12 +33,15 @@ type templateVersion struct {
 	Version           int             `json:"version"`
 	Params            json.RawMessage `json:"params"`
 	InputSchema       json.RawMessage `json:"input_schema"` // the same, under the name that some programs look for
+	Available         bool            `json:"available"`
+	CreatedBy         string          `json:"created_by"`
 	CreatedAt         moment          `json:"created_at"`
 	*bodies
 }
 
 // bodies are the templates of the sections; the list leaves them out.
 type bodies struct {
+	ParamsText                                   string                `json:"params_text"` // params as their author wrote them, in YAML
 	ClusterConfigurationTemplate                 string                `json:"cluster_configuration_template"`
 	ProviderSpecificClusterConfigurationTemplate string                `json:"provider_specific_cluster_configuration_template"`
 	InitConfigurationTemplate                    string                `json:"init_configuration_template"`
@@ -51,16 +55,20 @@ func templateOf(t store.ClusterTemplate, versions []store.ClusterTemplateVersion
 		CreatedAt: moment(t.CreatedAt), UpdatedAt: moment(t.ChangedAt), ArchivedAt: optional(t.ArchivedAt), ArchiveNumber: t.ArchiveNumber,
 	}
 	for _, v := range versions {
-		version := templateVersion{
-			ID: v.ID, ClusterTemplateID: t.ID, Name: t.Name, Comment: v.Comment, Version: v.Number, Params: v.Params, InputSchema: v.Params,
-			CreatedAt: moment(v.CreatedAt),
-		}
-		if whole {
-			version.bodies = &bodies{v.ClusterConfiguration, v.ProviderConfiguration, v.InitConfiguration, v.ResourceGroups}
-		}
-		out.ClusterTemplateVersions = append(out.ClusterTemplateVersions, version)
+		out.ClusterTemplateVersions = append(out.ClusterTemplateVersions, versionOf(t, v, whole))
 	}
 	return out
+}
+
+func versionOf(t store.ClusterTemplate, v store.ClusterTemplateVersion, whole bool) templateVersion {
+	version := templateVersion{
+		ID: v.ID, ClusterTemplateID: t.ID, Name: t.Name, Comment: v.Comment, Version: v.Number, Params: v.Params, InputSchema: v.Params,
+		Available: v.Available, CreatedBy: v.CreatedBy, CreatedAt: moment(v.CreatedAt),
+	}
+	if whole {
+		version.bodies = &bodies{fleet.BodyOf(v).ParamsText, v.ClusterConfiguration, v.ProviderConfiguration, v.InitConfiguration, v.ResourceGroups}
+	}
+	return version
 }
 
 func (a *api) listTemplates(w http.ResponseWriter, r *http.Request) error {
@@ -86,10 +94,5 @@ func (a *api) showTemplate(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	found, versions, err := a.fleet.Template(r.Context(), callerOf(r.Context()).actor, id)
-	if err != nil {
-		return err
-	}
-	send(w, http.StatusOK, templateOf(found, versions, true))
-	return nil
+	return a.sendTemplate(w, r, http.StatusOK, id)
 }
