@@ -188,3 +188,33 @@ func TestACatalogIsBuiltWithoutScript(t *testing.T) {
 	require.Equal(t, http.StatusSeeOther, got.StatusCode)
 	require.Equal(t, text, keeper.get(settings).Find("textarea[name=params]").Text())
 }
+
+func TestATemplatesParametersAreBuiltInItsEditor(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	author := s.as("olga", store.RoleFull)
+	at := author.get(paths.NewTemplate("demo"))
+	require.Equal(t, 1, at.Find("textarea[name=params][data-yaml]").Length(), "the editor begins with the text")
+	address := at.Find("#template-form").AttrOr("action", "")
+	act := func(act string, changes ...string) {
+		t.Helper()
+		at = author.post(address, at.fill(t, "#template-form", append(changes, "params."+builder.Act, act)...))
+		require.Equal(t, http.StatusOK, at.StatusCode, at.Find(".problem").Text())
+	}
+	act(builder.ActBlocks, "name", "Built", "params", "# Ours.\n- key: kubernetesVersion\n  type: string\n  title: Version\n  default: \"1.37\"\n")
+	act("add-field:1")
+	act("apply:1", "params.key", "hosts", "params.title", "Hosts", "params.kind", "catalog", "params.catalog", "hosts", "params.minItems", "1", "params.maxItems", "2", "params.optional", "true")
+	require.Equal(t, "Built", at.Find("[name=name]").AttrOr("value", ""))
+	require.Equal(t, 1, at.Find("[data-dual]").Length(), "the draft is tried with the new parameter")
+	act("open:0")
+	filled := at.fill(t, "#template-form", "action", "save", "params.title", "")
+	got := author.post(address, filled)
+	require.Equal(t, http.StatusUnprocessableEntity, got.StatusCode)
+	require.Contains(t, got.Find(".problem").Text(), "Block 1: kubernetesVersion needs a title.")
+	filled.Set("params.title", "Kubernetes version")
+	got = author.post(address, filled)
+	require.Equal(t, http.StatusSeeOther, got.StatusCode, got.Find(".problem").Text())
+	page := author.get(got.Header.Get("Location") + "/edit")
+	require.Equal(t, "# Ours.\n- key: kubernetesVersion\n  type: string\n  title: Kubernetes version\n  default: \"1.37\"\n- key: hosts\n  title: Hosts\n  optional: true\n  catalog: hosts\n  minItems: 1\n  maxItems: 2\n",
+		page.Find("textarea[name=params]").Text())
+}

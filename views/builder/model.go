@@ -5,6 +5,8 @@ package builder
 import (
 	"strconv"
 
+	"github.com/a-h/templ"
+
 	"commander/views/i18n"
 	"commander/views/ui"
 )
@@ -22,6 +24,8 @@ type Model struct {
 	Open    *Editor      // the block that is being changed; nil for none
 	Problem i18n.Message // with the text
 	Focus   string       // the id of the control that takes the focus
+	// AsWritten is the control of the text where the page has one of its own.
+	AsWritten templ.Component
 }
 
 // Block is a block as it is listed.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"commander/views/builder"
 	"commander/views/clusters"
 	"commander/views/i18n"
 	"commander/views/paths"
@@ -69,6 +70,7 @@ type Editor struct {
 	Fields         []ui.Field // the template's name and comment
 	VersionComment ui.Field
 	Sections       []Section
+	Blocks         builder.Model // the parameters, put together
 	Groups         []Group
 	Message        i18n.Message
 	Conflict       *Conflict
@@ -131,6 +133,13 @@ func (e Editor) all() []Section {
 		out = append(out, g.Section)
 	}
 	return out
+}
+
+// parameters are the blocks of the parameters, or their text.
+func (e Editor) parameters(s Section) builder.Model {
+	m := e.Blocks
+	m.AsWritten, m.Problem = text(s), i18n.Message{} // the text tells its problems at their lines
+	return m
 }
 
 func (s Section) id() string       { return "f-" + s.Name }

@@ -44,7 +44,8 @@ type openBlock struct {
 func schemaWorkIn(form url.Values, name string) *schemaWork {
 	get := func(control string) string { return form.Get(name + "." + control) }
 	w := &schemaWork{
-		name: name, text: lineEnds.Replace(form.Get(name)), catalog: get(builder.For) == builder.ForCatalog, asText: get(builder.Mode) == builder.ModeText,
+		name: name, text: lineEnds.Replace(form.Get(name)), catalog: get(builder.For) == builder.ForCatalog,
+		asText: get(builder.Mode) == builder.ModeText || !form.Has(builder.NameKey),
 	}
 	act, place, _ := strings.Cut(get(builder.Act), ":")
 	at, err := strconv.Atoi(place)

@@ -126,13 +126,13 @@ func (c *Console) CreateTemplate(w http.ResponseWriter, r *http.Request) error {
 // withoutSaving answers the buttons that save nothing: the draft comes back as it was typed.
 func (c *Console) withoutSaving(w http.ResponseWriter, r *http.Request, e editing) (done bool, err error) {
 	done, e.focus = e.typed.regroup()
-	if e.typed.action != templates.ActionSave && e.typed.action != templates.ActionOverride {
+	if e.typed.action != templates.ActionSave && e.typed.action != templates.ActionOverride || e.typed.blocks.again {
 		done = true
 	}
 	if !done {
 		return false, nil
 	}
-	return true, c.editorPage(w, r, http.StatusOK, e)
+	return true, c.editorPage(w, r, e.typed.blocks.status(), e)
 }
 
 // SaveTemplate makes the next version of a template, or does what another button of its editor asks

@@ -58,6 +58,10 @@ func (c *Console) editor(r *http.Request, e editing) (templates.Editor, error) {
 		page.ID, page.Name, page.Current = e.template.ID.String(), e.template.Name, e.template.Current
 	}
 	editorTexts(&page, e, trial)
+	if e.typed.blocks == nil {
+		e.typed.blocks = &schemaWork{name: templates.FieldParams, text: e.typed.body.ParamsText, asText: true}
+	}
+	page.Blocks = e.typed.blocks.model(ctx, paths.SchemaBuilder(e.workspace.Slug))
 	page.Trial, err = c.trialOf(r, e, trial)
 	return page, err
 }

@@ -26,6 +26,8 @@ type templateTyped struct {
 	values parameters
 	keys   []string
 	schema string
+	// blocks are the parameters as they are put together; nil before anybody worked on them.
+	blocks *schemaWork
 }
 
 // mostGroups bounds the controls of a form; nobody writes so many groups.
@@ -36,12 +38,14 @@ func templateTypedIn(r *http.Request) (templateTyped, error) {
 		return templateTyped{}, err
 	}
 	form := r.PostForm
+	blocks := schemaWorkIn(form, templates.FieldParams)
 	t := templateTyped{
+		blocks: blocks,
 		name: form.Get(templates.FieldName), comment: form.Get(templates.FieldComment),
 		nonce: form.Get(templates.FieldNonce), action: form.Get(templates.FieldAction), schema: form.Get(templates.FieldSchema),
 		keys: strings.Fields(form.Get(templates.FieldKeys)), values: parametersIn(form),
 		body: fleet.TemplateVersionBody{
-			Comment: form.Get(templates.FieldVersionComment), ParamsText: form.Get(templates.FieldParams),
+			Comment: form.Get(templates.FieldVersionComment), ParamsText: blocks.text,
 			ClusterConfiguration: form.Get(templates.FieldCluster), ProviderConfiguration: form.Get(templates.FieldProvider),
 			InitConfiguration: form.Get(templates.FieldInit),
 		},

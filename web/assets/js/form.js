@@ -27,3 +27,8 @@ document.addEventListener("htmx:afterSwap", () => {
   });
   kept = undefined;
 });
+
+// Blocks that were put together are a change of the form around them.
+document.addEventListener("htmx:load", (event) => {
+  if (event.detail.elt.matches?.("[data-builder]")) event.detail.elt.dispatchEvent(new Event("input", { bubbles: true }));
+});
