@@ -48,6 +48,8 @@ var rules = []rule{
 	{folder: "agents/lab", may: append(contracts, "internal"), never: toolkit},
 	{folder: "agents/node", may: append(contracts, "internal"), never: toolkit},
 	{folder: "agents/dvp", may: append(contracts, "internal"), never: toolkit},
+	// It runs every minute on every node, and so must stay small.
+	{folder: "cmd/bashible", may: []string{"agents", "internal"}, never: slices.Concat(kubernetes, toolkit)},
 	{folder: "cmd/commander-agent", may: []string{"agents", "internal"}, never: toolkit},
 	{folder: "cmd/ampg-connector", may: []string{"agents", "internal"}, never: toolkit},
 	{folder: "cmd/dhctl", may: []string{"agents", "internal"}, never: toolkit},

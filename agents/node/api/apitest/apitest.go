@@ -15,7 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"commander/agents/node/api"
+	"commander/agents/node/api/crds"
 	v1 "commander/agents/node/api/v1"
 	"commander/agents/node/api/v1alpha1"
 	"commander/agents/node/api/v1alpha2"
@@ -50,7 +50,7 @@ func Start(t testing.TB) (*rest.Config, client.Client) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := api.Definitions()
+	all, err := crds.Definitions()
 	if err != nil {
 		t.Fatal(err)
 	}

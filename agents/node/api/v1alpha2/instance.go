@@ -42,22 +42,6 @@ type InstanceStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// Types and reasons of the conditions that a node tells about its own configuration.
-const (
-	ConditionBashibleReady             = "BashibleReady"
-	ConditionWaitingApproval           = "WaitingApproval"
-	ConditionWaitingDisruptionApproval = "WaitingDisruptionApproval"
-
-	ReasonStepsCompleted                = "StepsCompleted"
-	ReasonStepsFailed                   = "StepsFailed"
-	ReasonError                         = "Error"
-	ReasonInitialRunInProgress          = "InitialRunInProgress"
-	ReasonUpdateApprovalRequired        = "UpdateApprovalRequired"
-	ReasonUpdateApprovalNotRequired     = "UpdateApprovalNotRequired"
-	ReasonDisruptionApprovalRequired    = "DisruptionApprovalRequired"
-	ReasonDisruptionApprovalNotRequired = "DisruptionApprovalNotRequired"
-)
-
 // NodeRef names the machine's Node.
 type NodeRef struct {
 	Name string `json:"name,omitempty"`

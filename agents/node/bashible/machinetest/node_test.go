@@ -30,6 +30,7 @@ import (
 
 	"commander/agents/node/api"
 	"commander/agents/node/api/apitest"
+	"commander/agents/node/api/crds"
 	v1 "commander/agents/node/api/v1"
 	"commander/agents/node/api/v1alpha1"
 	"commander/agents/node/bashible/apiserver"
@@ -71,7 +72,7 @@ func newCluster(t *testing.T, gateway, kubelet string) *cluster {
 	made, err := client.New(c.server.Config, client.Options{Scheme: apitest.Scheme(t)})
 	c.must(err)
 	c.client = made
-	definitions, err := api.Definitions()
+	definitions, err := crds.Definitions()
 	c.must(err)
 	for _, crd := range definitions {
 		c.must(c.client.Create(t.Context(), crd))

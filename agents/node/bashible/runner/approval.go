@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"commander/agents/node/api"
-	"commander/agents/node/api/v1alpha2"
 )
 
 // Errors that end a run without anything being wrong: it goes on with the next one, which starts
@@ -36,13 +35,13 @@ var (
 	update = question{
 		what: "the update", asking: api.UpdateWaiting, approved: api.UpdateApproved,
 		also:  change{api.AnnotationChecksum: nil}, // the node is no longer what its checksum says
-		tells: v1alpha2.ConditionWaitingApproval,
-		yes:   v1alpha2.ReasonUpdateApprovalRequired, no: v1alpha2.ReasonUpdateApprovalNotRequired,
+		tells: api.ConditionWaitingApproval,
+		yes:   api.ReasonUpdateApprovalRequired, no: api.ReasonUpdateApprovalNotRequired,
 	}
 	disruption = question{
 		what: "the disruption", asking: api.UpdateDisruptionRequired, approved: api.UpdateDisruptionApproved,
-		tells: v1alpha2.ConditionWaitingDisruptionApproval,
-		yes:   v1alpha2.ReasonDisruptionApprovalRequired, no: v1alpha2.ReasonDisruptionApprovalNotRequired,
+		tells: api.ConditionWaitingDisruptionApproval,
+		yes:   api.ReasonDisruptionApprovalRequired, no: api.ReasonDisruptionApprovalNotRequired,
 	}
 )
 

@@ -54,7 +54,7 @@ func TestUpdateWithADisruption(t *testing.T) {
 		t.Errorf("ran %d steps, the one before the question %v: want that one only", m.count(), err == nil)
 	}
 	apitest.Eventually(t, "the condition says so", func(ctx context.Context) bool {
-		return m.condition(ctx, v1alpha2.ConditionWaitingApproval) == "True "+v1alpha2.ReasonUpdateApprovalRequired
+		return m.condition(ctx, api.ConditionWaitingApproval) == "True "+api.ReasonUpdateApprovalRequired
 	})
 	m.annotate(`{"` + api.UpdateApproved + `":"","` + api.UpdateWaiting + `":null}`)
 	apitest.Eventually(t, "the node asks for a disruption", func(context.Context) bool { return m.has(api.UpdateDisruptionRequired) })
@@ -62,8 +62,8 @@ func TestUpdateWithADisruption(t *testing.T) {
 		t.Errorf("ran %d steps, disturbed %v: want one, and not disturbed", m.count(), err == nil)
 	}
 	apitest.Eventually(t, "the condition says so", func(ctx context.Context) bool {
-		return m.condition(ctx, v1alpha2.ConditionWaitingDisruptionApproval) == "True "+v1alpha2.ReasonDisruptionApprovalRequired &&
-			m.condition(ctx, v1alpha2.ConditionWaitingApproval) == "False "+v1alpha2.ReasonUpdateApprovalNotRequired
+		return m.condition(ctx, api.ConditionWaitingDisruptionApproval) == "True "+api.ReasonDisruptionApprovalRequired &&
+			m.condition(ctx, api.ConditionWaitingApproval) == "False "+api.ReasonUpdateApprovalNotRequired
 	})
 	m.annotate(`{"` + api.UpdateDisruptionApproved + `":"","` + api.UpdateDisruptionRequired + `":null}`)
 	if o := wait(); o.code != 0 {

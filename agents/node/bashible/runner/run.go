@@ -14,7 +14,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"commander/agents/node/api"
-	"commander/agents/node/api/v1alpha2"
 	"commander/internal/clock"
 )
 
@@ -211,7 +210,7 @@ func (r *Run) configure(ctx context.Context) error {
 	}
 	first := r.has(firstRunFile)
 	if first {
-		r.tellStatus(ctx, v1alpha2.ConditionBashibleReady, "Unknown", v1alpha2.ReasonInitialRunInProgress, "")
+		r.tellStatus(ctx, api.ConditionBashibleReady, "Unknown", api.ReasonInitialRunInProgress, "")
 	} else {
 		r.event(ctx, "Normal", eventUpdate, "steps of configuration "+r.Checksum+" start")
 	}
@@ -228,7 +227,7 @@ func (r *Run) done(ctx context.Context, first bool) error {
 			return err
 		}
 	}
-	r.tell(ctx, v1alpha2.ConditionBashibleReady, true, v1alpha2.ReasonStepsCompleted, "")
+	r.tell(ctx, api.ConditionBashibleReady, true, api.ReasonStepsCompleted, "")
 	if !first { // else nobody was asked
 		r.event(ctx, "Normal", eventUpdate, "steps of configuration "+r.Checksum+" are done")
 	}

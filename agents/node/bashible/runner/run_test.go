@@ -117,7 +117,7 @@ func TestFirstRun(t *testing.T) {
 	}
 	instance := new(v1alpha2.Instance)
 	m.must(m.client.Get(t.Context(), client.ObjectKey{Name: "fresh"}, instance))
-	if c := instance.Status.Conditions; len(c) != 1 || c[0].Type != v1alpha2.ConditionBashibleReady || c[0].Reason != v1alpha2.ReasonStepsCompleted {
+	if c := instance.Status.Conditions; len(c) != 1 || c[0].Type != api.ConditionBashibleReady || c[0].Reason != api.ReasonStepsCompleted {
 		t.Errorf("conditions are %v, want only that it is ready", c)
 	}
 	// The taint that waits for it came back with an old object: it is told again.
@@ -174,7 +174,7 @@ func TestFailingStep(t *testing.T) {
 	})
 	instance := new(v1alpha2.Instance)
 	m.must(m.client.Get(t.Context(), client.ObjectKey{Name: "failing"}, instance))
-	if c := instance.Status.Conditions; len(c) != 1 || c[0].Status != metav1.ConditionFalse || c[0].Reason != v1alpha2.ReasonStepsFailed {
+	if c := instance.Status.Conditions; len(c) != 1 || c[0].Status != metav1.ConditionFalse || c[0].Reason != api.ReasonStepsFailed {
 		t.Errorf("conditions are %v, want that steps failed", c)
 	}
 }

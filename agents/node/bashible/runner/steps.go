@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"commander/agents/node/api/v1alpha2"
+	"commander/agents/node/api"
 )
 
 // tracedFrom is the try of a step from which on it is traced.
@@ -60,7 +60,7 @@ func (r *Run) runStep(ctx context.Context, name string) error {
 		r.log.Error("step failed", "name", name, "try", try, "error", err)
 		said := r.read(stepLog)
 		r.event(ctx, "Warning", eventStepFailed, name+": "+err.Error()+"\n"+said[max(0, len(said)-noteMost+len(name)+50):])
-		r.tell(ctx, v1alpha2.ConditionBashibleReady, false, v1alpha2.ReasonStepsFailed, name)
+		r.tell(ctx, api.ConditionBashibleReady, false, api.ReasonStepsFailed, name)
 		if r.MaxRetries > 0 && try >= r.MaxRetries {
 			return fmt.Errorf("step %s: %w", name, errors.Join(errGaveUp, err))
 		}

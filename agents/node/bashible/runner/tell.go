@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"commander/agents/node/api/v1alpha2"
+	"commander/agents/node/api"
 )
 
 // Reasons of events.
@@ -72,7 +72,7 @@ func (r *Run) tellStatus(ctx context.Context, kind, status, reason, message stri
 	}
 	known[kind] = next
 	conditions := []condition{}
-	for _, kind := range []string{v1alpha2.ConditionBashibleReady, v1alpha2.ConditionWaitingApproval, v1alpha2.ConditionWaitingDisruptionApproval} {
+	for _, kind := range []string{api.ConditionBashibleReady, api.ConditionWaitingApproval, api.ConditionWaitingDisruptionApproval} {
 		if c, is := known[kind]; is {
 			conditions = append(conditions, c)
 		}

@@ -19,6 +19,7 @@ import (
 	v1 "commander/agents/node/api/v1"
 	"commander/agents/node/api/v1alpha2"
 	"commander/agents/node/controller/groupstatus"
+	"commander/agents/node/controller/kube"
 	"commander/internal/clock"
 )
 
@@ -43,7 +44,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err := r.Direct.List(ctx, nodes, client.MatchingLabels{api.LabelGroup: group.Name}); err != nil {
 		return ctrl.Result{}, fmt.Errorf("list nodes of group %s: %w", group.Name, err)
 	}
-	checksum, err := api.Checksum(ctx, r.Client, group.Name)
+	checksum, err := kube.Checksum(ctx, r.Client, group.Name)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
@@ -111,7 +112,7 @@ func (r *Reconciler) take(ctx context.Context, s Step) error {
 }
 
 func (r *Reconciler) record(ctx context.Context, s Step) error {
-	return api.Event(ctx, r.Client, s.Node.Name, corev1.EventTypeNormal, s.Event, messages[s.Event], "update-approval", r.Clock.Now())
+	return kube.Event(ctx, r.Client, s.Node.Name, corev1.EventTypeNormal, s.Event, messages[s.Event], "update-approval", r.Clock.Now())
 }
 
 var messages = map[string]string{

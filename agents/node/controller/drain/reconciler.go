@@ -16,6 +16,7 @@ import (
 
 	"commander/agents/node/api"
 	v1 "commander/agents/node/api/v1"
+	"commander/agents/node/controller/kube"
 	"commander/internal/clock"
 )
 
@@ -191,5 +192,5 @@ func (r *Reconciler) patch(ctx context.Context, node *corev1.Node, annotations m
 }
 
 func (r *Reconciler) record(ctx context.Context, node, kind, reason, message string) error {
-	return api.Event(ctx, r.Client, node, kind, reason, message, "node-draining", r.Clock.Now())
+	return kube.Event(ctx, r.Client, node, kind, reason, message, "node-draining", r.Clock.Now())
 }

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"commander/agents/node/api"
+	"commander/agents/node/controller/kube"
 )
 
 // release deletes the pods of a node at once, and the node itself if that is its way. The node
@@ -47,5 +47,5 @@ func (r *Reconciler) release(ctx context.Context, node *corev1.Node) error {
 }
 
 func (r *Reconciler) record(ctx context.Context, node *corev1.Node, message string) error {
-	return api.Event(ctx, r.Client, node.Name, corev1.EventTypeWarning, "NodeFenced", message, Name, r.Clock.Now())
+	return kube.Event(ctx, r.Client, node.Name, corev1.EventTypeWarning, "NodeFenced", message, Name, r.Clock.Now())
 }

@@ -14,6 +14,7 @@ import (
 
 	"commander/agents/node/api"
 	v1 "commander/agents/node/api/v1"
+	"commander/agents/node/controller/kube"
 	"commander/internal/clock"
 )
 
@@ -33,7 +34,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if err := r.Client.List(ctx, nodes, client.MatchingLabels{api.LabelGroup: group.Name}); err != nil {
 		return ctrl.Result{}, fmt.Errorf("list nodes of group %s: %w", group.Name, err)
 	}
-	checksum, err := api.Checksum(ctx, r.Client, group.Name)
+	checksum, err := kube.Checksum(ctx, r.Client, group.Name)
 	if err != nil {
 		return ctrl.Result{}, err
 	}

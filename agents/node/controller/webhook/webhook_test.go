@@ -24,6 +24,7 @@ import (
 
 	"commander/agents/node/api"
 	"commander/agents/node/api/apitest"
+	"commander/agents/node/api/crds"
 	v1 "commander/agents/node/api/v1"
 	"commander/agents/node/api/v1alpha2"
 )
@@ -127,7 +128,7 @@ func install(t *testing.T, c client.Client, bundle []byte, url string) {
 	if err := c.Get(t.Context(), client.ObjectKey{Name: "nodegroups.deckhouse.io"}, crd); err != nil {
 		t.Fatal(err)
 	}
-	api.WithConversion(crd, apiextensionsv1.WebhookClientConfig{URL: &convert, CABundle: bundle})
+	crds.WithConversion(crd, apiextensionsv1.WebhookClientConfig{URL: &convert, CABundle: bundle})
 	if err := c.Update(t.Context(), crd); err != nil {
 		t.Fatal(err)
 	}

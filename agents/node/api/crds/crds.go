@@ -1,4 +1,5 @@
-package api
+// Package crds has the definitions of our kinds, made from their Go types.
+package crds
 
 import (
 	"embed"
@@ -9,13 +10,13 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-//go:embed crds/*.yaml
+//go:embed *.yaml
 var definitions embed.FS
 
 // Definitions are the CustomResourceDefinitions of all our kinds, as generated. NodeGroup is
 // served in three versions and needs WithConversion before it is installed.
 func Definitions() ([]*apiextensionsv1.CustomResourceDefinition, error) {
-	names, err := fs.Glob(definitions, "crds/*.yaml")
+	names, err := fs.Glob(definitions, "*.yaml")
 	if err != nil {
 		return nil, fmt.Errorf("list definitions: %w", err)
 	}
