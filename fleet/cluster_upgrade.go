@@ -244,3 +244,12 @@ func (f *Fleet) upgradeIn(ctx context.Context, tx *store.Tx, actor Actor, id uui
 		Revision: wanted.Revision, Name: cluster.Name, TemplateVersionID: version.ID, Values: m.Values, Explicit: m.Given,
 	})
 }
+
+// UsableVersions are the versions of a workspace that clusters may get.
+func (f *Fleet) UsableVersions(ctx context.Context, actor Actor, workspaceID uuid.UUID) ([]store.UsableVersionsRow, error) {
+	if err := Allowed(actor, TemplatesView, workspaceID); err != nil {
+		return nil, err
+	}
+	rows, err := f.Store.UsableVersions(ctx, workspaceID)
+	return rows, store.AsFault(err)
+}

@@ -101,6 +101,13 @@ func (f *Fleet) switchLines(ctx context.Context, id uuid.UUID, filter SwitchFilt
 	return lines, nil
 }
 
+// WorkspaceOfMove tells which workspace a move is in, for a route that must check a permission before
+// anything is read.
+func (f *Fleet) WorkspaceOfMove(ctx context.Context, id uuid.UUID) (uuid.UUID, error) {
+	move, err := f.Store.BulkSwitch(ctx, id)
+	return move.WorkspaceID, store.AsFault(err)
+}
+
 // readReason gives a message back whose arguments may be messages themselves.
 func readReason(body []byte) (*fault.Message, error) {
 	var stored struct {

@@ -596,3 +596,45 @@ func (q *Queries) TouchBulkSwitch(ctx context.Context, id uuid.UUID) error {
 	_, err := q.db.Exec(ctx, touchBulkSwitch, id)
 	return err
 }
+
+const usableVersions = `-- name: UsableVersions :many
+select v.id, v.number, v.comment, t.name as template_name, (t.current_version_id is not distinct from v.id)::boolean as current
+from cluster_template_versions v join cluster_templates t on t.id = v.template_id
+where t.workspace_id = $1 and t.archived_at is null and v.available
+order by t.name, t.id, v.number desc
+`
+
+type UsableVersionsRow struct {
+	ID           uuid.UUID
+	Number       int
+	Comment      string
+	TemplateName string
+	Current      bool
+}
+
+// The versions of a workspace that clusters may get.
+func (q *Queries) UsableVersions(ctx context.Context, workspaceID uuid.UUID) ([]UsableVersionsRow, error) {
+	rows, err := q.db.Query(ctx, usableVersions, workspaceID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []UsableVersionsRow{}
+	for rows.Next() {
+		var i UsableVersionsRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Number,
+			&i.Comment,
+			&i.TemplateName,
+			&i.Current,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}

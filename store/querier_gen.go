@@ -332,6 +332,8 @@ type Querier interface {
 	UndeliveredTasks(ctx context.Context, grace time.Duration) ([]uuid.UUID, error)
 	// The account of an identity; what the issuer says of the person follows each sign-in.
 	UpsertUser(ctx context.Context, arg UpsertUserParams) (User, error)
+	// The versions of a workspace that clusters may get.
+	UsableVersions(ctx context.Context, workspaceID uuid.UUID) ([]UsableVersionsRow, error)
 	UseRecord(ctx context.Context, arg UseRecordParams) error
 	User(ctx context.Context, id uuid.UUID) (User, error)
 	// How many clusters that are still managed a version has.

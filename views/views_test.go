@@ -102,7 +102,7 @@ var composed = []string{
 	"cluster.status.", "configuration.status.", "task.status.", "node.status.", "object.status.", "task.kind.", "phase.",
 	"step.state.", "failure.", "unit.", "month.", "filter.", "section.", "fault.", "parameter.", "cluster.name.",
 	"cluster.next.", "task.next.", "task.note.", "action.", "role.", "keys.", "log.", "access.", "form.", "deletion.", "tokens.problem.",
-	"builder.kind.", "builder.property.", "render.", "task.failure", "task.lost", "task.cancel", "plain",
+	"builder.kind.", "builder.property.", "upgrade.outcome.", "switch.status.", "switch.state.", "switch.next.", "render.", "task.failure", "task.lost", "task.cancel", "plain",
 }
 
 func TestNoTextIsForgotten(t *testing.T) {

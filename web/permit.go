@@ -67,6 +67,13 @@ func (g *gate) allowed(r *http.Request, who fleet.Actor, p fleet.Permission) err
 		if err != nil {
 			return fault.New(fault.NotFound, "fault.not_found")
 		}
+		if strings.HasPrefix(pattern, paths.RouteMove) {
+			workspace, err := g.fleet.WorkspaceOfMove(r.Context(), id)
+			if err != nil {
+				return err
+			}
+			return fleet.Allowed(who, p, workspace)
+		}
 		cluster, task := &id, (*uuid.UUID)(nil)
 		if strings.HasPrefix(pattern, paths.RouteTask) {
 			cluster, task = nil, &id

@@ -137,6 +137,14 @@ func (s *server) routes() []route {
 		{get, paths.RouteClusterRollback, fleet.ClustersEdit, c.RollbackPage},
 		{post, paths.RouteClusterRollback, fleet.ClustersEdit, c.Rollback},
 
+		{get, paths.RouteClusterUpgrade, fleet.ClustersEdit, c.Upgrade},
+		{post, paths.RouteClusterUpgrade, fleet.ClustersEdit, c.SaveUpgrade},
+		{get, paths.RouteTemplateSwitch, fleet.ClustersView, c.Switch},
+		{post, paths.RouteTemplateSwitchPreview, fleet.ClustersEdit, c.PreviewSwitch},
+		{post, paths.RouteTemplateSwitch, fleet.ClustersEdit, c.BeginSwitch},
+		{get, paths.RouteMove, fleet.ClustersView, c.Move},
+		{post, paths.RouteMoveCancel, fleet.ClustersEdit, c.CancelMove},
+
 		{get, paths.RouteTask, fleet.TasksView, c.Task},
 		{get, paths.RouteTaskLog, fleet.TasksView, c.TaskLog},
 		{post, paths.RouteTaskRetry, fleet.TasksEdit, c.Retry},

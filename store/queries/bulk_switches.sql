@@ -90,3 +90,10 @@ where v.template_id = $1 and c.archived_at is null and v.id <> @target
   and strpos(c.name, lower(@search::text)) > 0
 order by c.name, c.id
 limit @page_size::integer;
+
+-- name: UsableVersions :many
+-- The versions of a workspace that clusters may get.
+select v.id, v.number, v.comment, t.name as template_name, (t.current_version_id is not distinct from v.id)::boolean as current
+from cluster_template_versions v join cluster_templates t on t.id = v.template_id
+where t.workspace_id = $1 and t.archived_at is null and v.available
+order by t.name, t.id, v.number desc;

@@ -31,7 +31,7 @@ func Context(ctx context.Context, l i18n.Locale) context.Context {
 // Exhibits are all pages in all states that differ to the eye.
 func Exhibits() []Exhibit {
 	var all []Exhibit
-	for _, some := range [][]Exhibit{entrance(), lists(), forms(), cluster(), life(), taskPages(), personal(), material(), templatePages(), pieces()} {
+	for _, some := range [][]Exhibit{entrance(), lists(), forms(), cluster(), life(), taskPages(), personal(), material(), templatePages(), upgrades(), pieces()} {
 		all = append(all, some...)
 	}
 	return all

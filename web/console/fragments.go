@@ -22,6 +22,7 @@ import (
 //
 //	cluster:<id>             the parts that the page has room for, or the moment a list was drawn
 //	task:<id>                the last chunk of the log that the page has
+//	switch:<id>              the moment up to which the page knows what became of clusters
 //	workspace:<id>:clusters  the moment the list was drawn, 0 on other pages
 //	workspace:<id>:tasks     the moment the list was drawn
 //
@@ -42,6 +43,8 @@ func (c *Console) Render(ctx context.Context, person fleet.Person, topic string,
 		return out, cursor, err
 	case kind == "task" && about == "":
 		return c.renderTask(ctx, person.Actor, id, cursor)
+	case kind == "switch" && about == "":
+		return c.renderMove(ctx, person.Actor, id, cursor)
 	case kind == "workspace" && about == "clusters":
 		out, err := c.renderClusters(ctx, person.Actor, id, cursor)
 		return out, cursor, err
