@@ -59,6 +59,7 @@ type measurement struct {
 var measurements = []measurement{
 	{"start", []string{"samples"}, (*bench).start},
 	{"page", []string{"rows", "requests"}, (*bench).page},
+	{"render", []string{"samples"}, (*bench).render},
 	{"create", []string{"samples"}, (*bench).create},
 	{"together", []string{"together"}, (*bench).together},
 	{"idle", []string{"idle"}, (*bench).idle},

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"sync"
 	"text/template"
 	"text/template/parse"
 )
@@ -13,9 +14,50 @@ const (
 	showName  = "commander_show"
 )
 
-// compile parses a template, puts what counts into its tree, and finds the functions that it uses. The
+// compiled is a template whose tree counts, with the functions that it uses. Executing changes neither.
+type compiled struct {
+	trees map[string]*parse.Tree
+	used  map[string]bool
+}
+
+// remembered keeps what was compiled: the same text is rendered for people and for machines, and again
+// for each cluster and each value that is typed. It forgets all when it has more than mostRemembered
+// bytes of texts.
+var remembered = struct {
+	sync.Mutex
+	templates map[string]compiled
+	size      int
+}{templates: map[string]compiled{}}
+
+const mostRemembered = 16 << 20
+
+// compile is compileAnew, unless the text was compiled before.
+func compile(name, text string) (compiled, error) {
+	key := name + "\x00" + text
+	remembered.Lock()
+	found, is := remembered.templates[key]
+	remembered.Unlock()
+	if is {
+		return found, nil
+	}
+	trees, used, err := compileAnew(name, text)
+	if err != nil {
+		return compiled{}, err
+	}
+	made := compiled{trees, used}
+	remembered.Lock()
+	defer remembered.Unlock()
+	if remembered.size += len(key); remembered.size > mostRemembered {
+		clear(remembered.templates)
+		remembered.size = len(key)
+	}
+	remembered.templates[key] = made
+	return made, nil
+}
+
+// compileAnew parses a template, puts what counts into its tree, and finds the functions that it uses. The
 // error is a *Problem.
-func compile(name, text string) (trees map[string]*parse.Tree, used map[string]bool, err error) {
+func compileAnew(name, text string) (trees map[string]*parse.Tree, used map[string]bool, err error) {
 	if problem := tooNested(text); problem != nil {
 		return nil, nil, problem
 	}

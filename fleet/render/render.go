@@ -47,11 +47,11 @@ func Section(name, text string, in Input) (string, error) {
 		in.Budget = &Budget{}
 	}
 	in.Budget.depth, in.Budget.line = 0, 1 // a section that was cut off has left nothing
-	trees, used, err := compile(name, text)
+	found, err := compile(name, text)
 	if err != nil {
 		return "", err
 	}
-	linked, err := link(name, trees, functions(in, used))
+	linked, err := link(name, found.trees, functions(in, found.used))
 	if err != nil {
 		return "", templateProblem(name, err)
 	}

@@ -9,7 +9,9 @@ import { yaml } from "@codemirror/lang-yaml";
 import { lintGutter, setDiagnostics } from "@codemirror/lint";
 import { tags } from "@lezer/highlight";
 
-const rest = 250; // milliseconds without a key before the form learns of what was typed
+// rest is how many milliseconds without a key it takes until the form learns of what was typed: a long
+// text is written out whole, and sent whole to be tried.
+const rest = (length) => (length > 200_000 ? 1000 : 250);
 const editors = new Map(); // a textarea to its editor
 
 const look = EditorView.theme({
@@ -60,7 +62,7 @@ function typed(area) {
   const editor = editors.get(area);
   editor.dirty = true;
   clearTimeout(editor.timer);
-  editor.timer = setTimeout(() => learn(area), rest);
+  editor.timer = setTimeout(() => learn(area), rest(editor.view.state.doc.length));
 }
 
 // marks are the problems that the page lists below a text, at their lines.
