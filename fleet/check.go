@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"commander/internal/fault"
@@ -57,6 +58,11 @@ func (f *Fleet) afterCheck(ctx context.Context, tx *store.Tx, task store.Task, c
 func (f *Fleet) changeNow(ctx context.Context, tx *store.Tx, actor Actor, cluster *store.Cluster) (*store.Task, error) {
 	if cluster.SyncMode == store.SyncManual {
 		return nil, f.pend(ctx, tx, cluster)
+	}
+	if actor.Type == ActorSystem { // a person may override the maintenance windows
+		if may, err := f.mayStart(ctx, tx, cluster.ID); err != nil || !may {
+			return nil, errors.Join(err, f.pend(ctx, tx, cluster))
+		}
 	}
 	task, err := f.start(ctx, tx, actor, cluster, store.TaskConverge, "")
 	return &task, err

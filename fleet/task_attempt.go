@@ -285,8 +285,23 @@ func (f *Fleet) Finish(ctx context.Context, d Delivery, end Ending) error {
 		if err != nil {
 			return err
 		}
+		if err := f.notifyEnd(ctx, tx, task, cluster); err != nil {
+			return err
+		}
 		return f.deliverNext(ctx, tx, cluster)
 	})
+}
+
+// notifyEnd tells people of ends that need them. A check that fails is shown and not told: it is
+// tried again in minutes.
+func (f *Fleet) notifyEnd(ctx context.Context, tx *store.Tx, task store.Task, cluster store.Cluster) error {
+	switch {
+	case task.Status == store.TaskWaitingApproval:
+		return f.notify(ctx, tx, cluster, EventApprovalNeeded, &task)
+	case task.Status == store.TaskFailed && task.Kind != store.TaskCheck:
+		return f.notify(ctx, tx, cluster, EventTaskFailed, &task)
+	}
+	return nil
 }
 
 func resultOf(end Ending) json.RawMessage {

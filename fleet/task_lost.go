@@ -59,6 +59,9 @@ func (f *Fleet) MarkLost(ctx context.Context, id uuid.UUID) (bool, error) {
 		}
 		marked = true
 		changedTask(tx, task)
+		if err := f.notify(ctx, tx, cluster, EventTaskLost, &task); err != nil {
+			return err
+		}
 		return f.settle(ctx, tx, &cluster, task.Kind)
 	})
 	return marked, err

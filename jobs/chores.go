@@ -24,6 +24,8 @@ const taskAge = 30 * 24 * time.Hour
 // Chores are all periodic jobs of the queue default.
 var Chores = []Chore{
 	{"clean-tasks", 24 * time.Hour, func(ctx context.Context, f *fleet.Fleet) (int64, error) { return f.CleanTasks(ctx, taskAge) }},
+	{"clean-notifications", 24 * time.Hour, func(ctx context.Context, f *fleet.Fleet) (int64, error) { return f.CleanNotifications(ctx, taskAge) }},
+	{"tell-silence", time.Minute, func(ctx context.Context, f *fleet.Fleet) (int64, error) { return f.TellSilence(ctx) }},
 	{"clean-sessions", time.Hour, func(ctx context.Context, f *fleet.Fleet) (int64, error) { return f.CleanSessions(ctx) }},
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -27,6 +28,8 @@ type Deps struct {
 	ClusterWorkers int
 	// Housekeeping runs the periodic jobs here.
 	Housekeeping bool
+	// Mail is how notifications leave by mail.
+	Mail Mail
 }
 
 // ClusterWorker carries out one attempt of a task.
@@ -66,6 +69,7 @@ func New(d Deps) (*river.Client[pgx.Tx], error) {
 	addClusterWorkers(workers, d.Clusters)
 	river.AddWorker(workers, &choreWorker{fleet: d.Fleet, log: d.Log})
 	river.AddWorker(workers, &rerenderWorker{fleet: d.Fleet})
+	river.AddWorker(workers, &notifyWorker{fleet: d.Fleet, client: &http.Client{}, mail: d.Mail})
 	river.AddWorker(workers, &switchWorker{fleet: d.Fleet})
 	queues := map[string]river.QueueConfig{}
 	if d.Clusters != nil {

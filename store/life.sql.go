@@ -519,7 +519,7 @@ func (q *Queries) NotificationChannel(ctx context.Context, id uuid.UUID) (Notifi
 }
 
 const notificationChannels = `-- name: NotificationChannels :many
-select c.id, c.workspace_id, c.name, c.kind, c.address, c.secret, c.secret_key, c.events, c.created_by, c.created_at, n.created_at as last_at, coalesce(n.event, '') as last_event, coalesce(n.error, '') as last_error,
+select c.id, c.workspace_id, c.name, c.kind, c.address, c.secret, c.secret_key, c.events, c.created_by, c.created_at, coalesce(n.created_at, 'epoch'::timestamptz)::timestamptz as last_at, coalesce(n.event, '') as last_event, coalesce(n.error, '') as last_error,
        n.delivered_at as last_delivered_at, coalesce(n.failed_at is not null, false)::boolean as last_failed
 from notification_channels c
 left join lateral (
@@ -538,7 +538,7 @@ type NotificationChannelsRow struct {
 	LastFailed          bool
 }
 
-// The channels of a workspace, each with what was told last.
+// The channels of a workspace, each with what was told last: at the epoch means never.
 func (q *Queries) NotificationChannels(ctx context.Context, workspaceID uuid.UUID) ([]NotificationChannelsRow, error) {
 	rows, err := q.db.Query(ctx, notificationChannels, workspaceID)
 	if err != nil {

@@ -185,7 +185,7 @@ type Querier interface {
 	NextQueuedTask(ctx context.Context, clusterID uuid.UUID) (Task, error)
 	Notification(ctx context.Context, id uuid.UUID) (NotificationRow, error)
 	NotificationChannel(ctx context.Context, id uuid.UUID) (NotificationChannel, error)
-	// The channels of a workspace, each with what was told last.
+	// The channels of a workspace, each with what was told last: at the epoch means never.
 	NotificationChannels(ctx context.Context, workspaceID uuid.UUID) ([]NotificationChannelsRow, error)
 	// The clusters of a move that run, and the first that waits.
 	OpenBulkSwitchClusters(ctx context.Context, switchID uuid.UUID) ([]OpenBulkSwitchClustersRow, error)

@@ -63,6 +63,11 @@ type options struct {
 	PlatformVersion string `flag:"platform-version" default:"lab" help:"version of the platform whose dhctl is used"`
 	ClusterWorkers  int    `flag:"cluster-workers" default:"8" help:"clusters that are worked on at once"`
 
+	SMTPServer       string `flag:"smtp-server" help:"host:port that takes mail, for notifications; empty sends none"`
+	SMTPFrom         string `flag:"smtp-from" help:"address that mail comes from"`
+	SMTPUser         string `flag:"smtp-user" help:"user at the mail server; empty for none"`
+	SMTPPasswordFile string `flag:"smtp-password-file" help:"file with the password of that user"`
+
 	QuietLimit    time.Duration `flag:"task-quiet-limit" default:"2m" help:"how long a running task may be silent before it is lost"`
 	CheckLooks    time.Duration `flag:"check-clusters-every" default:"15s" help:"pause between two looks for clusters whose check is due"`
 	DatabaseConns int           `flag:"database-connections" default:"30" help:"most connections of this process"`

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -113,9 +114,13 @@ func (p *program) addRoles(ctx context.Context) error {
 // addJobs runs River for the queues of this process's roles.
 func (p *program) addJobs() error {
 	deps := jobs.Deps{Pool: p.store.Pool, Fleet: p.fleet, Log: p.log, Housekeeping: p.has(roleWorker), ClusterWorkers: p.ClusterWorkers}
+	password, err := readOptional(p.SMTPPasswordFile)
+	if err != nil {
+		return err
+	}
+	deps.Mail = jobs.Mail{Server: p.SMTPServer, From: p.SMTPFrom, User: p.SMTPUser, Password: strings.TrimSpace(password)}
 	var manager *clusterManager
 	if p.has(roleClusterManager) {
-		var err error
 		if manager, err = p.newClusterManager(); err != nil {
 			return err
 		}

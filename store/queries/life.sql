@@ -58,8 +58,8 @@ delete from maintenance_windows where id = $1 and workspace_id = $2 returning *;
 delete from maintenance_windows where cluster_id = $1;
 
 -- name: NotificationChannels :many
--- The channels of a workspace, each with what was told last.
-select sqlc.embed(c), n.created_at as last_at, coalesce(n.event, '') as last_event, coalesce(n.error, '') as last_error,
+-- The channels of a workspace, each with what was told last: at the epoch means never.
+select sqlc.embed(c), coalesce(n.created_at, 'epoch'::timestamptz)::timestamptz as last_at, coalesce(n.event, '') as last_event, coalesce(n.error, '') as last_error,
        n.delivered_at as last_delivered_at, coalesce(n.failed_at is not null, false)::boolean as last_failed
 from notification_channels c
 left join lateral (

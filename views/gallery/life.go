@@ -3,6 +3,7 @@ package gallery
 import (
 	"time"
 
+	"commander/views/automation"
 	"commander/views/clusters"
 	"commander/views/i18n"
 	"commander/views/layout"
@@ -63,7 +64,27 @@ func life() []Exhibit {
 	}
 	choice := move
 	choice.To = ""
+	days := []automation.Check{{Name: automation.FieldDay, Value: "1", Label: i18n.M("day.1"), Checked: true}, {Name: automation.FieldDay, Value: "64", Label: i18n.M("day.64")}}
+	automatic := automation.Page{
+		Slug: slug, CanEdit: true, Days: days, Secret: "0123456789abcdefghijklmnopqrstuvwxyzABCDEFG", SecretName: "On call",
+		Events: []automation.Check{{Name: automation.FieldEvent, Value: "task_failed", Label: i18n.M("event.task_failed"), Checked: true}},
+		WindowFields: []ui.Field{
+			{Name: automation.FieldStarts, Kind: ui.Text, Span: 1, Title: "Begins at", Value: "22:00"}, {Name: automation.FieldHours, Kind: ui.Number, Span: 1, Title: "Hours", Value: "4"},
+			{Name: automation.FieldZone, Kind: ui.Text, Span: 2, Title: "Time zone", Value: "Mars/Olympus", Problem: i18n.M("window.time_zone")},
+		},
+		ChannelFields: []ui.Field{{Name: automation.FieldName, Kind: ui.Text, Span: 2, Title: "Name"}, {Name: automation.FieldAddress, Kind: ui.Text, Span: 4, Title: "Address"}},
+		Windows: []automation.Window{
+			{ID: "w1", Days: []i18n.Message{i18n.M("day.1"), i18n.M("day.2")}, From: "22:00", Hours: 4, Zone: "Europe/Berlin", Open: true},
+			{ID: "w2", Cluster: "payments-prod-2", Days: []i18n.Message{i18n.M("day.64")}, From: "02:30", Hours: 1.5, Zone: "UTC"},
+		},
+		Channels: []automation.Channel{
+			{ID: "n1", Name: "On call", Address: "https://hooks.corp.example/commander", Kind: i18n.M("notify.kind.webhook"), Events: []i18n.Message{i18n.M("event.task_failed"), i18n.M("event.agent_silent")}, LastAt: ago(time.Minute), Last: ui.Status{Tone: ui.Bad, Word: i18n.M("notify.failed")}, Error: "send notification: the receiver answered 503 Service Unavailable"},
+			{ID: "n2", Name: "Team", Address: "team@corp.example", Kind: i18n.M("notify.kind.mail"), Events: []i18n.Message{i18n.M("event.approval_needed")}},
+		},
+	}
 	return []Exhibit{
+		shelled("automation", layout.SectionWorkspace, i18n.M("automation.title"), automation.Body(automatic)),
+		shelled("automation-empty", layout.SectionWorkspace, i18n.M("automation.title"), automation.Body(automation.Page{Slug: slug})),
 		shelled("move", layout.SectionClusters, title, clusters.MoveBody(move)),
 		shelled("move-choice", layout.SectionClusters, title, clusters.MoveBody(choice)),
 		shelled("attach", layout.SectionClusters, i18n.M("attach.title"), clusters.AttachBody(attach)),
