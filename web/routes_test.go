@@ -61,7 +61,12 @@ func TestReadersChangeNothing(t *testing.T) {
 	require.NoError(t, err)
 	record, err := s.CreateRecord(t.Context(), fleet.System, catalog.ID, store.Values{"a": "x"})
 	require.NoError(t, err)
+	moved, err := s.SwitchClusters(t.Context(), fleet.System, fleet.SwitchPlan{
+		VersionID: *s.template.ClusterTemplate.CurrentVersionID, Clusters: []fleet.SwitchTarget{{ID: cluster.ID, Revision: cluster.Revision}}, WaveSize: 1, Parallel: 1,
+	})
+	require.NoError(t, err)
 	ids := map[string]uuid.UUID{
+		paths.RouteMove: moved.ID,
 		paths.RouteTask: tasks[0].ID, paths.RouteRegistry: registry.ID, paths.RouteCatalog: catalog.ID, paths.RouteRecord: record.ID,
 		paths.RouteTemplate: s.template.ClusterTemplate.ID,
 	}
