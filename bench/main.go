@@ -24,6 +24,7 @@ type options struct {
 	Together int      `flag:"together" default:"5" help:"clusters that are created at once"`
 	Idle     int      `flag:"idle" default:"10" help:"idle clusters whose memory is summed"`
 	Rows     int      `flag:"rows" default:"1000" help:"clusters in the list"`
+	Many     int      `flag:"many" default:"10000" help:"clusters in the list that is filtered, sorted and paged"`
 	Requests int      `flag:"requests" default:"500" help:"requests for the list in each round"`
 
 	Settle time.Duration `flag:"settle" default:"30s" help:"pause between the last cluster's being ready and the look at memory"`
@@ -35,7 +36,7 @@ type options struct {
 // Validate refuses counts that would measure nothing.
 func (o *options) Validate() error {
 	var problems []error
-	for name, count := range map[string]int{"samples": o.Samples, "together": o.Together, "idle": o.Idle, "rows": o.Rows, "requests": o.Requests} {
+	for name, count := range map[string]int{"samples": o.Samples, "together": o.Together, "idle": o.Idle, "rows": o.Rows, "many": o.Many, "requests": o.Requests} {
 		if count < 1 {
 			problems = append(problems, fmt.Errorf("--%s must be 1 at least", name))
 		}
@@ -60,6 +61,7 @@ var measurements = []measurement{
 	{"start", []string{"samples"}, (*bench).start},
 	{"page", []string{"rows", "requests"}, (*bench).page},
 	{"render", []string{"samples"}, (*bench).render},
+	{"lists", []string{"many", "requests"}, (*bench).lists},
 	{"create", []string{"samples"}, (*bench).create},
 	{"together", []string{"together"}, (*bench).together},
 	{"idle", []string{"idle"}, (*bench).idle},
@@ -122,7 +124,7 @@ func (b *bench) arguments(m measurement) string {
 	for _, count := range []struct {
 		flag        string
 		is, usually int
-	}{{"samples", b.Samples, 10}, {"together", b.Together, 5}, {"idle", b.Idle, 10}, {"rows", b.Rows, 1000}, {"requests", b.Requests, 500}} {
+	}{{"samples", b.Samples, 10}, {"together", b.Together, 5}, {"idle", b.Idle, 10}, {"rows", b.Rows, 1000}, {"many", b.Many, 10000}, {"requests", b.Requests, 500}} {
 		if count.is != count.usually && slices.Contains(m.uses, count.flag) {
 			out += fmt.Sprintf(" --%s %d", count.flag, count.is)
 		}

@@ -26,6 +26,7 @@ type site struct {
 	bench    *bench
 	database *postgres.Server
 	url      string // of the database
+	secret   string // of the session of whoever filled it; empty before
 	client   *http.Client
 }
 

@@ -74,7 +74,7 @@ func (q ClusterQuery) where() (string, []any, error) {
 			add("strpos(c.found_by, $%d::text) > 0", word)
 			continue
 		}
-		add("c.found_by like $%d", "%"+likeEscape.Replace(word)+"%")
+		add("c.found_by like $%d", "%"+LikePattern(word)+"%")
 	}
 	return text, args, nil
 }
@@ -82,6 +82,9 @@ func (q ClusterQuery) where() (string, []any, error) {
 // trigram is how long a word must be to be found by an index of trigrams; for a shorter one such an
 // index would be read whole.
 const trigram = 3
+
+// LikePattern is a text for like in which nothing stands for anything but itself.
+func LikePattern(text string) string { return likeEscape.Replace(text) }
 
 var likeEscape = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 

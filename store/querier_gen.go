@@ -124,6 +124,9 @@ type Querier interface {
 	EnsureUser(ctx context.Context, arg EnsureUserParams) (User, error)
 	// The workspace of a slug, made when it is missing; an existing one keeps its name.
 	EnsureWorkspace(ctx context.Context, arg EnsureWorkspaceParams) (Workspace, error)
+	// Clusters, templates and records of some workspaces whose name holds a text, those that begin with
+	// it first; a few of each. The patterns are those of like, in small letters.
+	FindThings(ctx context.Context, arg FindThingsParams) ([]FindThingsRow, error)
 	FinishTask(ctx context.Context, arg FinishTaskParams) (Task, error)
 	// Agents that speak again may be told of again.
 	ForgetSilence(ctx context.Context, silentLimit time.Duration) error

@@ -38,6 +38,7 @@ func (s *server) routes() []route {
 		{get, paths.RouteLive, fleet.Public, s.live},
 
 		{get, paths.RouteStart, fleet.WorkspacesView, c.Start},
+		{get, paths.RouteSearch, fleet.WorkspacesView, c.Search},
 		{get, paths.RouteSettings, fleet.SignedIn, c.Settings},
 		{post, paths.RouteSettings, fleet.SignedIn, c.SaveSettings},
 

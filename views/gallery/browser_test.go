@@ -163,6 +163,25 @@ func TestChosenRowsStayChosen(t *testing.T) {
 	))
 }
 
+func TestThePaletteIsWalkedByKeys(t *testing.T) {
+	tab, address, _ := browser(t, time.Hour)
+	chosen := `document.querySelector("#palette-list [aria-selected=true]")?.textContent ?? ""`
+	require.NoError(t, chromedp.Do(tab,
+		chromedp.Navigate(address+"/gallery/clusters"),
+		until(`document.documentElement.dataset.script === ""`),
+		chromedp.Evaluate[chromedp.Void](`document.body.dispatchEvent(new KeyboardEvent("keydown", {code: "KeyK", key: "k", ctrlKey: true, bubbles: true}))`),
+		until(`document.querySelector("#palette[open]") && document.activeElement.id === "palette-text"`),
+		until(`(`+chosen+`).includes("payments-prod-1")`),
+		chromedp.Evaluate[chromedp.Void](`document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowDown", bubbles: true}))`),
+		until(`(`+chosen+`).includes("payments-prod-2")`),
+		until(`document.getElementById(document.activeElement.getAttribute("aria-activedescendant")).textContent.includes("payments-prod-2")`),
+		chromedp.Evaluate[chromedp.Void](`document.activeElement.dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowUp", bubbles: true}))`),
+		until(`(`+chosen+`).includes("payments-prod-1")`),
+		press(`.palette [role=option]`),
+		until(`!document.querySelector("#palette[open]")`),
+	))
+}
+
 func TestTheKeyboardGoesPlaces(t *testing.T) {
 	tab, address, _ := browser(t, time.Hour)
 	require.NoError(t, chromedp.Do(tab,

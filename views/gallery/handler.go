@@ -9,6 +9,7 @@ import (
 
 	"commander/views/i18n"
 	"commander/views/layout"
+	"commander/views/search"
 )
 
 // policy is what the product sends with every page.
@@ -23,6 +24,11 @@ func Handler(assets string, beat time.Duration) http.Handler {
 	mux.HandleFunc("GET /gallery/{name}", page)
 	mux.HandleFunc("GET /live", func(w http.ResponseWriter, r *http.Request) { live(w, r, beat) })
 	mux.HandleFunc("GET /{$}", index)
+	mux.HandleFunc("GET /search", func(w http.ResponseWriter, r *http.Request) {
+		if err := search.List(found()).Render(Context(r.Context(), i18n.Negotiate(r.FormValue("lang"), "")), w); err != nil {
+			panic(fmt.Errorf("draw what is found: %w", err))
+		}
+	})
 	return mux
 }
 

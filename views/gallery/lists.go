@@ -8,6 +8,7 @@ import (
 	"commander/views/i18n"
 	"commander/views/layout"
 	"commander/views/paths"
+	"commander/views/search"
 	"commander/views/tasks"
 	"commander/views/ui"
 	"commander/views/workspaces"
@@ -83,6 +84,17 @@ func labels(texts ...string) []clusters.Label {
 	return out
 }
 
+// found is what a search for "pay" finds.
+func found() search.Results {
+	return search.Results{Text: "pay", Workspace: slug, Groups: []search.Group{
+		{Title: i18n.M("clusters.title"), Hits: []search.Hit{
+			{Title: i18n.Plain("payments-prod-1"), Where: "Payments", Href: paths.Cluster("c1")},
+			{Title: i18n.Plain("payments-prod-2"), Where: "Payments", Href: paths.Cluster("c2")},
+		}},
+		{Title: i18n.M("search.actions"), Hits: []search.Hit{{Title: i18n.M("clusters.create"), Href: paths.NewCluster(slug, ""), Keys: "c"}}},
+	}}
+}
+
 func lists() []Exhibit {
 	title := i18n.M("clusters.title")
 	list := clusters.List{
@@ -119,6 +131,7 @@ func lists() []Exhibit {
 	return []Exhibit{
 		shelled("clusters", layout.SectionClusters, title, clusters.ListBody(list)),
 		shelled("clusters-refused", layout.SectionClusters, title, clusters.ListBody(refused)),
+		shelled("search", layout.SectionStart, i18n.M("search.title"), search.Body(found())),
 		shelled("labels", layout.SectionClusters, i18n.M("labels.title"), clusters.LabelsBody(labelled)),
 		shelled("clusters-unsaved", layout.SectionClusters, title, clusters.ListBody(unsaved)),
 		shelled("clusters-no-results", layout.SectionClusters, title, clusters.ListBody(none)),

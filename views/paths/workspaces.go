@@ -2,6 +2,7 @@ package paths
 
 // Routes of workspaces themselves, and of what people note about clusters.
 const (
+	RouteSearch              = "/search"
 	RouteWorkspaces          = "/workspaces"
 	RouteWorkspaceNew        = "/workspaces/new"
 	RouteWorkspaceSettings   = "/workspaces/{slug}/settings"
@@ -14,6 +15,9 @@ const (
 	RouteClusterMarks  = "/workspaces/{slug}/clusters/marks"
 	RouteClusterLabels = "/clusters/{id}/labels"
 )
+
+// Search finds things and actions by a part of their names, for a person in a workspace or none.
+func Search(slug string) string { return with(RouteSearch, "workspace", slug) }
 
 // Workspaces creates a workspace (POST).
 func Workspaces() string { return RouteWorkspaces }

@@ -20,6 +20,7 @@ var shapes = map[string]string{
 	"down":     "M8 3v10M4.5 9.5 8 13l3.5-3.5",
 	"terminal": "M2.5 3.5h11v9h-11zM5 6.5 7 8 5 9.5M8.5 10H11",
 	"lock":     "M4 7.5h8V13H4zM5.5 7.5V5.5a2.5 2.5 0 0 1 5 0v2",
+	"search":   "M7 2.5a4.5 4.5 0 1 0 0 9 4.5 4.5 0 0 0 0-9zM10.4 10.4 13.5 13.5",
 	"alert":    "M8 2.5 14.5 13.5h-13zM8 6.5v3.5M8 11.9h.01",
 }
 
@@ -48,7 +49,7 @@ func Icon(name string) templ.Component {
 		var templ_7745c5c3_Var2 string
 		templ_7745c5c3_Var2, templ_7745c5c3_Err = templruntime.NewAttributeExpression(shapes[name]).Resolve(ctx)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ui/icon.templ`, Line: 19, Col: 103}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `views/ui/icon.templ`, Line: 20, Col: 103}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ_7745c5c3_Var2)
 		if templ_7745c5c3_Err != nil {

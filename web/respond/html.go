@@ -9,7 +9,7 @@ import (
 )
 
 // Vary names what an answer depends on besides its address.
-const vary = "HX-Request, HX-Boosted, HX-History-Restore-Request"
+const vary = "HX-Request, HX-Boosted, HX-History-Restore-Request, Accept-Encoding"
 
 // HTML answers with the fragment when a part of a page is asked for, and with the page
 // otherwise. Nothing is written when the component cannot be rendered.
@@ -23,10 +23,14 @@ func HTML(w http.ResponseWriter, r *http.Request, status int, page, fragment tem
 		return fmt.Errorf("render %s: %w", r.URL.Path, err)
 	}
 	h := w.Header()
+	out, err := zipped(h, r, &body)
+	if err != nil {
+		return err
+	}
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Cache-Control", "no-store")
 	h.Set("Vary", vary)
 	w.WriteHeader(status)
-	_, _ = body.WriteTo(w) // an error here is a browser that went away
+	_, _ = out.WriteTo(w) // an error here is a browser that went away
 	return nil
 }

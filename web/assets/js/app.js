@@ -9,6 +9,7 @@ import "./copy.js";
 import "./menu.js";
 import "./keys.js";
 import "./pick.js";
+import "./palette.js";
 import "./look.js";
 import "./form.js";
 import "./yaml.js";
