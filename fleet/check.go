@@ -42,8 +42,8 @@ func (f *Fleet) afterCheck(ctx context.Context, tx *store.Tx, task store.Task, c
 		return err
 	}
 	switch {
-	case cluster.Status == store.ClusterDelete || cluster.Status == store.ClusterDetaching:
-		return nil // the deletion waits for this check to end
+	case goes(*cluster) || cluster.Status == store.ClusterDetaching:
+		return nil // the deletion waits for this check to end, or has failed
 	case task.Status != store.TaskSucceeded:
 		return f.move(ctx, tx, cluster, store.ClusterUnknown)
 	case !end.OutOfSync:

@@ -56,6 +56,12 @@ func (f *Fleet) DeleteCluster(ctx context.Context, actor Actor, id uuid.UUID) (s
 	return cluster, task, err
 }
 
+// goes reports whether a cluster is on its way out. After a deletion that failed as well it can only
+// be deleted or archived: some of it may be gone.
+func goes(c store.Cluster) bool {
+	return c.Status == store.ClusterDelete || c.Status == store.ClusterDeletionFailed
+}
+
 // untouched reports whether no installer ever worked on the cluster.
 func (f *Fleet) untouched(ctx context.Context, tx *store.Tx, cluster store.Cluster) (bool, error) {
 	tasks, err := tx.TasksOfCluster(ctx, store.TasksOfClusterParams{ClusterID: cluster.ID, PageSize: 100})

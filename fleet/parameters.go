@@ -97,7 +97,7 @@ func changeable(cluster store.Cluster, revision int) error {
 	switch {
 	case cluster.ArchivedAt != nil:
 		return fault.New(fault.Conflict, "cluster.archived", cluster.Name)
-	case cluster.Status == store.ClusterDelete:
+	case goes(cluster):
 		return fault.New(fault.Conflict, "cluster.being_deleted", cluster.Name)
 	case cluster.Status == store.ClusterDetaching, cluster.Status == store.ClusterReadyToJoin, cluster.Status == store.ClusterJoining:
 		return fault.New(fault.Conflict, "cluster.not_now", cluster.Name)
@@ -226,7 +226,7 @@ func (f *Fleet) InstallCluster(ctx context.Context, actor Actor, id uuid.UUID) (
 // difference is known.
 func (f *Fleet) Converge(ctx context.Context, actor Actor, id uuid.UUID) (store.Task, error) {
 	return f.startOn(ctx, actor, id, store.TaskConverge, func(c store.Cluster) bool {
-		return c.WasCreated && c.Status != store.ClusterDelete && c.Status != store.ClusterDetaching
+		return c.WasCreated && !goes(c) && c.Status != store.ClusterDetaching
 	})
 }
 

@@ -72,7 +72,7 @@ func (f *Fleet) rerenderCluster(ctx context.Context, tx *store.Tx, id uuid.UUID)
 	if err != nil {
 		return err
 	}
-	if cluster.ArchivedAt != nil || cluster.Status == store.ClusterDelete || cluster.TemplateVersionID == nil {
+	if cluster.ArchivedAt != nil || goes(cluster) || cluster.TemplateVersionID == nil {
 		return nil
 	}
 	active, err := tx.ActiveTasks(ctx, id)

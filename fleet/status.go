@@ -45,6 +45,7 @@ var nextCluster = map[store.ClusterStatus][]store.ClusterStatus{
 	store.ClusterDelete: {
 		store.ClusterDeleted, store.ClusterDeletionFailed,
 		store.ClusterInSync, store.ClusterCreationFailed, store.ClusterSynchronizationFailure, store.ClusterDestructiveChanges, store.ClusterUnknown,
+		store.ClusterCreating, store.ClusterUpdating, // the deletion was called off before it began
 	},
 	store.ClusterReadyToJoin:    {store.ClusterJoining, store.ClusterDeleted},
 	store.ClusterJoining:        {store.ClusterInSync, store.ClusterReadyToJoin},

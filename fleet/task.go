@@ -39,6 +39,9 @@ func (f *Fleet) start(ctx context.Context, tx *store.Tx, actor Actor, cluster *s
 			}
 			first = false
 		case store.TaskRunning:
+			if other.Kind == kind && kind == store.TaskDestroy {
+				return other, nil // there is nothing to do twice
+			}
 			first = false
 		case store.TaskWaitingApproval:
 			if err := f.close(ctx, tx, other, store.TaskCancelled, "task.superseded"); err != nil {
@@ -197,6 +200,9 @@ func (f *Fleet) newest(ctx context.Context, tx *store.Tx, task store.Task, clust
 	if cluster.ArchivedAt != nil {
 		return fault.New(fault.Conflict, "cluster.archived", cluster.Name)
 	}
+	if task.Kind == store.TaskBootstrap && cluster.WasCreated {
+		return fault.New(fault.Conflict, "task.not_newest") // a cluster that is there is changed, not made
+	}
 	tasks, err := tx.TasksOfCluster(ctx, store.TasksOfClusterParams{ClusterID: cluster.ID, PageSize: 20})
 	if err != nil {
 		return err
@@ -205,7 +211,7 @@ func (f *Fleet) newest(ctx context.Context, tx *store.Tx, task store.Task, clust
 		if other.ID == task.ID {
 			return nil
 		}
-		if other.Kind != store.TaskCheck && other.Status != store.TaskCancelled {
+		if other.Kind != store.TaskCheck && (other.Status != store.TaskCancelled || other.StartedAt != nil) {
 			return fault.New(fault.Conflict, "task.not_newest")
 		}
 	}
@@ -238,9 +244,7 @@ func (f *Fleet) StopTask(ctx context.Context, actor Actor, id uuid.UUID) (store.
 			err = tx.RequestTaskStop(ctx, id)
 			changedTask(tx, task)
 		case store.TaskQueued, store.TaskWaitingApproval:
-			if err = f.close(ctx, tx, task, store.TaskCancelled, "task.stopped"); err == nil {
-				err = f.settle(ctx, tx, &cluster, task.Kind)
-			}
+			err = f.callOff(ctx, tx, task, &cluster)
 		default:
 			err = fault.New(fault.Conflict, "task.not_now")
 		}
@@ -253,6 +257,32 @@ func (f *Fleet) StopTask(ctx context.Context, actor Actor, id uuid.UUID) (store.
 		})
 	})
 	return task, err
+}
+
+// callOff cancels a task that is not running. A deletion that never began has done no harm: the
+// cluster goes back to what is done to it, or to not being known.
+func (f *Fleet) callOff(ctx context.Context, tx *store.Tx, task store.Task, cluster *store.Cluster) error {
+	if err := f.close(ctx, tx, task, store.TaskCancelled, "task.stopped"); err != nil {
+		return err
+	}
+	deletes := task.Kind == store.TaskDestroy || task.Kind == store.TaskAbort
+	if !deletes || task.StartedAt != nil {
+		return f.settle(ctx, tx, cluster, task.Kind)
+	}
+	others, err := tx.ActiveTasks(ctx, cluster.ID)
+	if err != nil {
+		return err
+	}
+	status := store.ClusterUnknown
+	switch {
+	case len(others) > 0 && others[0].Status == store.TaskRunning && others[0].Kind == store.TaskBootstrap:
+		status = store.ClusterCreating
+	case len(others) > 0 && others[0].Status == store.TaskRunning && others[0].Kind == store.TaskConverge:
+		status = store.ClusterUpdating
+	case !cluster.WasCreated:
+		status = store.ClusterCreationFailed
+	}
+	return f.move(ctx, tx, cluster, status)
 }
 
 // settle gives a cluster the status that fits it after a task of a kind came to nothing.
@@ -281,6 +311,9 @@ func (f *Fleet) GiveUp(ctx context.Context, actor Actor, id uuid.UUID) (store.Ta
 			return err
 		}
 		if err := f.settle(ctx, tx, &cluster, task.Kind); err != nil {
+			return err
+		}
+		if err := f.deliverNext(ctx, tx, cluster); err != nil {
 			return err
 		}
 		return f.audit(ctx, tx, actor, change{Action: "task.give_up", ObjectType: "Task", ObjectID: id, Workspace: workspace})

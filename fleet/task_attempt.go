@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"commander/internal/fault"
@@ -47,9 +49,9 @@ func (f *Fleet) Claim(ctx context.Context, d Delivery, worker string) (Work, err
 		if err != nil {
 			return err
 		}
-		if first, err := tx.ActiveTasks(ctx, cluster.ID); err != nil {
+		if others, err := tx.ActiveTasks(ctx, cluster.ID); err != nil {
 			return err
-		} else if len(first) == 0 || first[0].ID != d.TaskID && first[0].Status == store.TaskRunning {
+		} else if slices.ContainsFunc(others, func(o store.Task) bool { return o.ID != d.TaskID && (o.Status == store.TaskRunning || lost(o)) }) {
 			return ErrSuperseded
 		}
 		task, err := tx.ClaimTask(ctx, store.ClaimTaskParams{ID: d.TaskID, Attempt: d.Attempt, Worker: worker, Revision: cluster.Revision})
@@ -246,57 +248,59 @@ type Ending struct {
 // Finish ends an attempt: the state is stored, the task and its cluster get their status, and the
 // cluster's next task is delivered.
 func (f *Fleet) Finish(ctx context.Context, d Delivery, end Ending) error {
-	return f.Store.InTx(ctx, func(tx *store.Tx) error {
-		row, err := tx.Task(ctx, d.TaskID)
-		if err != nil {
-			return err
-		}
-		cluster, err := tx.ClusterForUpdate(ctx, row.Task.ClusterID)
-		if err != nil {
-			return err
-		}
-		task, err := held(ctx, tx, d)
-		if err != nil {
-			return err
-		}
-		if !CanBecome(task.Status, end.Status) {
-			return fault.New(fault.Conflict, "task.not_now")
-		}
-		if err := f.putState(ctx, tx, task, end.State, task.Phase); err != nil {
-			return err
-		}
-		task, err = tx.FinishTask(ctx, store.FinishTaskParams{
-			ID: d.TaskID, Attempt: d.Attempt, Status: end.Status, Error: end.Error, ChangeID: end.ChangeID,
-			Result: resultOf(end),
-			Phases: conclude(task.Phases, end.Status == store.TaskSucceeded, f.Clock.Now()),
-		})
-		if err != nil {
-			return fmt.Errorf("finish task %s: %w", d.TaskID, err)
-		}
-		changedTask(tx, task)
-		switch {
-		case task.Kind == store.TaskCheck:
-			err = f.afterCheck(ctx, tx, task, &cluster, end)
-		case task.Kind == store.TaskAttach && task.Status == store.TaskSucceeded:
-			err = f.afterAttach(ctx, tx, task, &cluster, end)
-		default:
-			err = f.afterTask(ctx, tx, task, &cluster)
-		}
-		if err != nil {
-			return err
-		}
-		if err := f.notifyEnd(ctx, tx, task, cluster); err != nil {
-			return err
-		}
-		return f.deliverNext(ctx, tx, cluster)
+	return f.Store.InTx(ctx, func(tx *store.Tx) error { return f.finish(ctx, tx, d, end) })
+}
+
+func (f *Fleet) finish(ctx context.Context, tx *store.Tx, d Delivery, end Ending) error {
+	row, err := tx.Task(ctx, d.TaskID)
+	if err != nil {
+		return err
+	}
+	cluster, err := tx.ClusterForUpdate(ctx, row.Task.ClusterID)
+	if err != nil {
+		return err
+	}
+	task, err := held(ctx, tx, d)
+	if err != nil {
+		return err
+	}
+	if !CanBecome(task.Status, end.Status) {
+		return fault.New(fault.Conflict, "task.not_now")
+	}
+	if err := f.putState(ctx, tx, task, end.State, task.Phase); err != nil {
+		return err
+	}
+	task, err = tx.FinishTask(ctx, store.FinishTaskParams{
+		ID: d.TaskID, Attempt: d.Attempt, Status: end.Status, Error: end.Error, ChangeID: end.ChangeID,
+		Result: resultOf(end),
+		Phases: conclude(task.Phases, end.Status == store.TaskSucceeded, f.Clock.Now()),
 	})
+	if err != nil {
+		return fmt.Errorf("finish task %s: %w", d.TaskID, err)
+	}
+	changedTask(tx, task)
+	switch {
+	case task.Kind == store.TaskCheck:
+		err = f.afterCheck(ctx, tx, task, &cluster, end)
+	case task.Kind == store.TaskAttach && task.Status == store.TaskSucceeded:
+		err = f.afterAttach(ctx, tx, task, &cluster, end)
+	default:
+		err = f.afterTask(ctx, tx, task, &cluster)
+	}
+	if err != nil {
+		return err
+	}
+	if err := f.notifyEnd(ctx, tx, task, cluster); err != nil {
+		return err
+	}
+	return f.deliverNext(ctx, tx, cluster)
 }
 
 // notifyEnd tells people of ends that need them. A check that fails is shown and not told: it is
 // tried again in minutes.
 func (f *Fleet) notifyEnd(ctx context.Context, tx *store.Tx, task store.Task, cluster store.Cluster) error {
 	switch {
-	case task.Status == store.TaskWaitingApproval:
+	case task.Status == store.TaskWaitingApproval && cluster.Status == store.ClusterDestructiveChanges:
 		return f.notify(ctx, tx, cluster, EventApprovalNeeded, &task)
 	case task.Status == store.TaskFailed && task.Kind != store.TaskCheck:
 		return f.notify(ctx, tx, cluster, EventTaskFailed, &task)
@@ -315,6 +319,13 @@ func resultOf(end Ending) json.RawMessage {
 func (f *Fleet) afterTask(ctx context.Context, tx *store.Tx, task store.Task, cluster *store.Cluster) error {
 	switch {
 	case task.Status == store.TaskWaitingApproval:
+		next, err := f.nextChange(ctx, tx, cluster.ID)
+		if err != nil {
+			return err
+		}
+		if next { // what comes next asks again if it must
+			return f.close(ctx, tx, task, store.TaskCancelled, "task.superseded")
+		}
 		if err := tx.SetDestructiveChange(ctx, store.SetDestructiveChangeParams{ID: cluster.ID, DestructiveChangeID: task.ChangeID}); err != nil {
 			return err
 		}
@@ -343,12 +354,40 @@ func (f *Fleet) afterTask(ctx context.Context, tx *store.Tx, task store.Task, cl
 	if err := f.move(ctx, tx, cluster, outcomes[task.Kind].done); err != nil {
 		return err
 	}
+	if task.Kind == store.TaskBootstrap {
+		if err := f.supersede(ctx, tx, cluster.ID, store.TaskBootstrap); err != nil {
+			return err // it is there now: what changed meanwhile is a change
+		}
+	}
 	if cluster.Revision == applied || deleting {
 		return nil
 	}
 	// Somebody changed the configuration while the task ran.
 	_, err := f.changeNow(ctx, tx, System, cluster)
 	return err
+}
+
+// nextChange reports whether a task that is more than a look waits on a cluster.
+func (f *Fleet) nextChange(ctx context.Context, tx *store.Tx, clusterID uuid.UUID) (bool, error) {
+	others, err := tx.ActiveTasks(ctx, clusterID)
+	return slices.ContainsFunc(others, func(o store.Task) bool { return o.Status == store.TaskQueued && o.Kind != store.TaskCheck }), err
+}
+
+// supersede cancels the queued tasks of a kind that have become pointless.
+func (f *Fleet) supersede(ctx context.Context, tx *store.Tx, clusterID uuid.UUID, kind store.TaskKind) error {
+	others, err := tx.ActiveTasks(ctx, clusterID)
+	if err != nil {
+		return err
+	}
+	for _, other := range others {
+		if other.Status != store.TaskQueued || other.Kind != kind {
+			continue
+		}
+		if err := f.close(ctx, tx, other, store.TaskCancelled, "task.superseded"); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // deliverNext hands out the cluster's next queued task, now that none runs.
@@ -374,9 +413,19 @@ func (f *Fleet) deliverNext(ctx context.Context, tx *store.Tx, cluster store.Clu
 // HandBack queues the next attempt of a task whose worker shuts down at the end of a phase.
 func (f *Fleet) HandBack(ctx context.Context, d Delivery, state []byte) error {
 	return f.Store.InTx(ctx, func(tx *store.Tx) error {
+		row, err := tx.Task(ctx, d.TaskID)
+		if err != nil {
+			return err
+		}
+		if _, err := tx.ClusterForUpdate(ctx, row.Task.ClusterID); err != nil {
+			return err
+		}
 		task, err := held(ctx, tx, d)
 		if err != nil {
 			return err
+		}
+		if task.StopRequested { // by a person, at the same moment
+			return f.finish(ctx, tx, d, Ending{Status: store.TaskCancelled, Error: "task.stopped", State: state})
 		}
 		if err := f.putState(ctx, tx, task, state, task.Phase); err != nil {
 			return err

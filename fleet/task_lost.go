@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -17,6 +18,12 @@ import (
 func (f *Fleet) QuietTasks(ctx context.Context) ([]uuid.UUID, error) {
 	ids, err := f.Store.QuietTasks(ctx, f.quietLimit())
 	return ids, store.AsFault(err)
+}
+
+// Now is the time by the database's clock, by which silence is judged.
+func (f *Fleet) Now(ctx context.Context) (time.Time, error) {
+	now, err := f.Store.Now(ctx)
+	return now, store.AsFault(err)
 }
 
 func (f *Fleet) quietLimit() time.Duration {
@@ -62,9 +69,36 @@ func (f *Fleet) MarkLost(ctx context.Context, id uuid.UUID) (bool, error) {
 		if err := f.notify(ctx, tx, cluster, EventTaskLost, &task); err != nil {
 			return err
 		}
-		return f.settle(ctx, tx, &cluster, task.Kind)
+		if err := f.settle(ctx, tx, &cluster, task.Kind); err != nil {
+			return err
+		}
+		return f.deletionGoesOn(ctx, tx, task, cluster)
 	})
 	return marked, err
+}
+
+// lost reports whether a person has to say how to go on with a task.
+func lost(task store.Task) bool {
+	return task.Status == store.TaskLost || task.Status == store.TaskLostInCritical
+}
+
+// deletionGoesOn gives up a task that was lost while a deletion waited for its end: whoever deletes
+// a cluster has decided about whatever was done to it before.
+func (f *Fleet) deletionGoesOn(ctx context.Context, tx *store.Tx, task store.Task, cluster store.Cluster) error {
+	others, err := tx.ActiveTasks(ctx, cluster.ID)
+	if err != nil {
+		return err
+	}
+	deletes := func(o store.Task) bool {
+		return o.ID != task.ID && (o.Kind == store.TaskDestroy || o.Kind == store.TaskAbort)
+	}
+	if !slices.ContainsFunc(others, deletes) {
+		return nil
+	}
+	if err := f.close(ctx, tx, task, store.TaskFailed, "task.given_up"); err != nil {
+		return err
+	}
+	return f.deliverNext(ctx, tx, cluster)
 }
 
 // Redeliver hands out queued tasks whose delivery is missing or over: a worker that died before it

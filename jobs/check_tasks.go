@@ -18,9 +18,10 @@ type TaskChecker struct {
 	Every time.Duration
 
 	// blindUntil is when the checker may judge again after it could not see the database itself:
-	// a task's silence may have had the same cause.
+	// a task's silence may have had the same cause. Like every time here it is by the database's
+	// clock: one of this process may be wrong, and may have stood still with it.
 	blindUntil time.Time
-	// seen is when the database last answered.
+	// seen is when the database last answered; zero when it did not.
 	seen time.Time
 }
 
@@ -29,13 +30,12 @@ const redeliverAfter = 30 * time.Second
 
 // Run looks until the context ends.
 func (c *TaskChecker) Run(ctx context.Context) error {
-	c.blind() // it cannot know what it missed before its start
 	tick := time.NewTicker(c.Every)
 	defer tick.Stop()
 	for {
 		if err := c.look(ctx); err != nil && ctx.Err() == nil {
 			if store.Away(err) {
-				c.blind()
+				c.seen = time.Time{}
 			}
 			c.Log.Warn("check tasks", "error", err)
 		}
@@ -47,16 +47,13 @@ func (c *TaskChecker) Run(ctx context.Context) error {
 	}
 }
 
-// blind keeps the checker from judging for as long as a task may be silent.
-func (c *TaskChecker) blind() { c.blindUntil = c.Fleet.Clock.Now().Add(c.Fleet.QuietLimit) }
-
-// sees notes that the database has answered, and reports whether the checker may judge. A database
-// that was frozen answers late but without an error, and so does one to a checker that was frozen
-// itself: then as well it was blind.
-func (c *TaskChecker) sees() bool {
-	now := c.Fleet.Clock.Now()
-	if now.Sub(c.seen) > c.Fleet.QuietLimit/2+c.Every {
-		c.blind()
+// sees notes that the database has answered, and reports whether the checker may judge. It was blind
+// before its start, and while the database was away. A database that was frozen answers late but
+// without an error, and so does one to a checker that was frozen itself: then as well it was blind,
+// for as long as a task may be silent.
+func (c *TaskChecker) sees(now time.Time) bool {
+	if gap := now.Sub(c.seen); c.seen.IsZero() || gap < 0 || gap > c.Fleet.QuietLimit/2+c.Every {
+		c.blindUntil = now.Add(c.Fleet.QuietLimit)
 	}
 	c.seen = now
 	return !now.Before(c.blindUntil)
@@ -74,7 +71,11 @@ func (c *TaskChecker) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if !c.sees() {
+	now, err := c.Fleet.Now(ctx)
+	if err != nil {
+		return err
+	}
+	if !c.sees(now) {
 		return nil
 	}
 	for _, id := range suspects {

@@ -6,9 +6,9 @@ package store
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
-	"time"
 )
 
 type Querier interface {
@@ -190,6 +190,8 @@ type Querier interface {
 	NotificationChannel(ctx context.Context, id uuid.UUID) (NotificationChannel, error)
 	// The channels of a workspace, each with what was told last: at the epoch means never.
 	NotificationChannels(ctx context.Context, workspaceID uuid.UUID) ([]NotificationChannelsRow, error)
+	// The time by the database's clock.
+	Now(ctx context.Context) (time.Time, error)
 	// The clusters of a move that run, and the first that waits.
 	OpenBulkSwitchClusters(ctx context.Context, switchID uuid.UUID) ([]OpenBulkSwitchClustersRow, error)
 	// The template that a preset became in a workspace, archived or not.
@@ -332,6 +334,8 @@ type Querier interface {
 	TouchSession(ctx context.Context, arg TouchSessionParams) error
 	TouchTemplate(ctx context.Context, id uuid.UUID) error
 	// Queued tasks whose delivery is missing or over, the first of each cluster, older than a moment.
+	// A task is claimed as soon as its delivery runs: one that is not claimed is with a dead worker. A
+	// lost task holds up what waits behind it until a person has decided.
 	UndeliveredTasks(ctx context.Context, grace time.Duration) ([]uuid.UUID, error)
 	// The account of an identity; what the issuer says of the person follows each sign-in.
 	UpsertUser(ctx context.Context, arg UpsertUserParams) (User, error)

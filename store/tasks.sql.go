@@ -8,9 +8,9 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"github.com/google/uuid"
-	"time"
 )
 
 const activeTasks = `-- name: ActiveTasks :many
@@ -448,6 +448,18 @@ func (q *Queries) NextQueuedTask(ctx context.Context, clusterID uuid.UUID) (Task
 		&i.FinishedAt,
 	)
 	return i, err
+}
+
+const now = `-- name: Now :one
+select now()::timestamptz as now
+`
+
+// The time by the database's clock.
+func (q *Queries) Now(ctx context.Context) (time.Time, error) {
+	row := q.db.QueryRow(ctx, now)
+	var now time.Time
+	err := row.Scan(&now)
+	return now, err
 }
 
 const quietTaskForUpdate = `-- name: QuietTaskForUpdate :one
@@ -986,12 +998,16 @@ const undeliveredTasks = `-- name: UndeliveredTasks :many
 select t.id from tasks t
 where t.status = 'queued' and t.changed_at < now() - $1::interval
   and not exists (select 1 from tasks o where o.cluster_id = t.cluster_id and o.id <> t.id
-                  and (o.status = 'running' or (o.status = 'queued' and (o.priority, o.created_at, o.id) < (t.priority, t.created_at, t.id))))
-  and not exists (select 1 from river_job j where j.id = t.delivery and j.state in ('available', 'scheduled', 'retryable', 'pending', 'running'))
+                  and (o.status in ('running', 'lost', 'lost_in_critical')
+                       or (o.status = 'queued' and (o.priority, o.created_at, o.id) < (t.priority, t.created_at, t.id))))
+  and not exists (select 1 from river_job j where j.id = t.delivery
+                  and (j.state in ('available', 'scheduled', 'retryable', 'pending') or j.state = 'running' and j.attempted_at > now() - $1::interval))
 order by t.priority, t.created_at limit 100
 `
 
 // Queued tasks whose delivery is missing or over, the first of each cluster, older than a moment.
+// A task is claimed as soon as its delivery runs: one that is not claimed is with a dead worker. A
+// lost task holds up what waits behind it until a person has decided.
 func (q *Queries) UndeliveredTasks(ctx context.Context, grace time.Duration) ([]uuid.UUID, error) {
 	rows, err := q.db.Query(ctx, undeliveredTasks, grace)
 	if err != nil {

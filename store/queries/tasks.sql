@@ -79,6 +79,10 @@ where id = @id returning *;
 -- name: RequestTaskStop :exec
 update tasks set stop_requested = true, changed_at = now() where id = $1;
 
+-- name: Now :one
+-- The time by the database's clock.
+select now()::timestamptz as now;
+
 -- name: QuietTasks :many
 -- Running tasks silent for longer than the limit, by the database's own clock. Each is read
 -- again under lock before anything is said about it.
@@ -93,11 +97,15 @@ for update skip locked;
 
 -- name: UndeliveredTasks :many
 -- Queued tasks whose delivery is missing or over, the first of each cluster, older than a moment.
+-- A task is claimed as soon as its delivery runs: one that is not claimed is with a dead worker. A
+-- lost task holds up what waits behind it until a person has decided.
 select t.id from tasks t
 where t.status = 'queued' and t.changed_at < now() - @grace::interval
   and not exists (select 1 from tasks o where o.cluster_id = t.cluster_id and o.id <> t.id
-                  and (o.status = 'running' or (o.status = 'queued' and (o.priority, o.created_at, o.id) < (t.priority, t.created_at, t.id))))
-  and not exists (select 1 from river_job j where j.id = t.delivery and j.state in ('available', 'scheduled', 'retryable', 'pending', 'running'))
+                  and (o.status in ('running', 'lost', 'lost_in_critical')
+                       or (o.status = 'queued' and (o.priority, o.created_at, o.id) < (t.priority, t.created_at, t.id))))
+  and not exists (select 1 from river_job j where j.id = t.delivery
+                  and (j.state in ('available', 'scheduled', 'retryable', 'pending') or j.state = 'running' and j.attempted_at > now() - @grace::interval))
 order by t.priority, t.created_at limit 100;
 
 -- name: TaskRows :many

@@ -1,0 +1,190 @@
+package simulation
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"commander/fleet"
+	"commander/store"
+)
+
+// The queries about clusters that the task machine asks, over rows.
+
+func (r *rows) Workspace(context.Context, uuid.UUID) (store.Workspace, error) {
+	return r.workspace, nil
+}
+
+func (r *rows) Template(context.Context, uuid.UUID) (store.ClusterTemplate, error) {
+	return r.template, nil
+}
+
+func (r *rows) TemplateVersion(context.Context, uuid.UUID) (store.ClusterTemplateVersion, error) {
+	return r.version, nil
+}
+
+func (r *rows) InsertCluster(_ context.Context, p store.InsertClusterParams) (store.Cluster, error) {
+	cluster := store.Cluster{
+		ID: p.ID, WorkspaceID: p.WorkspaceID, Name: p.Name, TemplateVersionID: p.TemplateVersionID, ClusterType: p.ClusterType, Status: p.Status,
+		Revision: 1, SyncMode: store.SyncAuto, CheckIntervalMinutes: 1, SshPublicKey: p.SshPublicKey, SshPrivateKey: p.SshPrivateKey,
+		SshPrivateKeyKey: p.SshPrivateKeyKey, CreatedAt: r.now, ChangedAt: r.now,
+	}
+	r.clusters[p.ID] = cluster
+	r.order = append(slices.Clip(r.order), p.ID)
+	return cluster, nil
+}
+
+func (r *rows) Cluster(_ context.Context, id uuid.UUID) (store.Cluster, error) {
+	cluster, known := r.clusters[id]
+	if !known {
+		return cluster, pgx.ErrNoRows
+	}
+	return cluster, nil
+}
+
+func (r *rows) ClusterForUpdate(ctx context.Context, id uuid.UUID) (store.Cluster, error) {
+	return r.Cluster(ctx, id)
+}
+
+func (r *rows) set(id uuid.UUID, change func(c *store.Cluster)) error {
+	cluster := r.clusters[id]
+	from := cluster.Status
+	change(&cluster)
+	if cluster.Status != from && !fleet.ClusterCanBecome(from, cluster.Status) {
+		return fmt.Errorf("cluster %s goes from %s to %s", cluster.Name, from, cluster.Status)
+	}
+	cluster.ChangedAt = r.now
+	r.clusters[id] = cluster
+	return nil
+}
+
+func (r *rows) SetClusterStatus(_ context.Context, p store.SetClusterStatusParams) error {
+	return r.set(p.ID, func(c *store.Cluster) { c.Status = p.Status })
+}
+
+func (r *rows) SetClusterConfiguration(_ context.Context, p store.SetClusterConfigurationParams) (store.Cluster, error) {
+	err := r.set(p.ID, func(c *store.Cluster) {
+		c.Name, c.TemplateVersionID, c.Status = p.Name, p.TemplateVersionID, p.Status
+		c.Revision++
+	})
+	return r.clusters[p.ID], err
+}
+
+func (r *rows) SetClusterApplied(_ context.Context, p store.SetClusterAppliedParams) error {
+	now := r.now
+	return r.set(p.ID, func(c *store.Cluster) {
+		c.AppliedRevision, c.AppliedAt, c.CheckedAt, c.WasCreated = p.AppliedRevision, &now, &now, true
+	})
+}
+
+func (r *rows) SetClusterChecked(_ context.Context, id uuid.UUID) error {
+	now := r.now
+	return r.set(id, func(c *store.Cluster) { c.CheckedAt = &now })
+}
+
+func (r *rows) SetDestructiveChange(_ context.Context, p store.SetDestructiveChangeParams) error {
+	return r.set(p.ID, func(c *store.Cluster) { c.DestructiveChangeID = p.DestructiveChangeID })
+}
+
+func (r *rows) ArchiveCluster(_ context.Context, p store.ArchiveClusterParams) error {
+	now := r.now
+	return r.set(p.ID, func(c *store.Cluster) { c.Status, c.LeftBehind, c.ArchivedAt = p.Status, p.LeftBehind, &now })
+}
+
+// ClustersDueForCheck leaves out whoever waits for a window: nobody has any here.
+func (r *rows) ClustersDueForCheck(_ context.Context, batch int) ([]uuid.UUID, error) {
+	var due []store.Cluster
+	for _, id := range r.order {
+		c := r.clusters[id]
+		fits := c.ArchivedAt == nil && c.WasCreated &&
+			slices.Contains([]store.ClusterStatus{store.ClusterInSync, store.ClusterUnknown, store.ClusterSynchronizationFailure}, c.Status)
+		if !fits || c.CheckedAt != nil && !c.CheckedAt.Before(r.now.Add(-time.Duration(c.CheckIntervalMinutes)*time.Minute)) {
+			continue
+		}
+		if tasks, _ := r.ActiveTasks(context.Background(), id); len(tasks) == 0 {
+			due = append(due, c)
+		}
+	}
+	slices.SortStableFunc(due, func(a, b store.Cluster) int { return moment(a.CheckedAt).Compare(moment(b.CheckedAt)) })
+	ids := []uuid.UUID{}
+	for _, c := range due[:min(batch, len(due))] {
+		ids = append(ids, c.ID)
+	}
+	return ids, nil
+}
+
+func moment(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return *t
+}
+
+func (r *rows) InsertClusterRevision(_ context.Context, p store.InsertClusterRevisionParams) (store.ClusterRevision, error) {
+	row := store.ClusterRevision{
+		ID: p.ID, ClusterID: p.ClusterID, Revision: p.Revision, TemplateVersionID: p.TemplateVersionID, Parameters: p.Parameters,
+		SecretParameters: p.SecretParameters, SecretParametersKey: p.SecretParametersKey, Rendered: p.Rendered, RenderedKey: p.RenderedKey,
+		RenderErrors: p.RenderErrors, CreatedBy: p.CreatedBy, CreatedAt: r.now, Given: p.Given,
+	}
+	r.revisions = append(r.revisions, row)
+	return row, nil
+}
+
+func (r *rows) ClusterRevision(_ context.Context, p store.ClusterRevisionParams) (store.ClusterRevision, error) {
+	for _, row := range r.revisions {
+		if row.ClusterID == p.ClusterID && row.Revision == p.Revision {
+			return row, nil
+		}
+	}
+	return store.ClusterRevision{}, pgx.ErrNoRows
+}
+
+func (r *rows) ClusterState(_ context.Context, cluster uuid.UUID) (store.ClusterState, error) {
+	state, known := r.states[cluster]
+	if !known {
+		return state, pgx.ErrNoRows
+	}
+	return state, nil
+}
+
+func (r *rows) SetClusterState(_ context.Context, p store.SetClusterStateParams) error {
+	r.states[p.ClusterID] = store.ClusterState{
+		ClusterID: p.ClusterID, State: p.State, StateKey: p.StateKey, TaskID: p.TaskID, Attempt: p.Attempt, Phase: p.Phase, WrittenAt: r.now,
+	}
+	return nil
+}
+
+func (r *rows) DeleteClusterState(_ context.Context, cluster uuid.UUID) error {
+	delete(r.states, cluster)
+	return nil
+}
+
+// What the rules write beside and the machine never reads.
+
+func (r *rows) InsertAudit(context.Context, store.InsertAuditParams) error { return nil }
+
+func (r *rows) InsertAgentToken(context.Context, store.InsertAgentTokenParams) (store.AgentToken, error) {
+	return store.AgentToken{}, nil
+}
+
+func (r *rows) RevokeOlderAgentTokens(context.Context, uuid.UUID) (int64, error) { return 0, nil }
+
+func (r *rows) RevokeAgentTokens(context.Context, uuid.UUID) (int64, error) { return 0, nil }
+
+func (r *rows) RevokeKubeTokensOfCluster(context.Context, uuid.UUID) (int64, error) { return 0, nil }
+
+func (r *rows) FreeRecordsOf(context.Context, store.FreeRecordsOfParams) error { return nil }
+
+func (r *rows) FreeParameterValues(context.Context, store.FreeParameterValuesParams) error {
+	return nil
+}
+
+func (r *rows) SetClusterCheck(context.Context, store.SetClusterCheckParams) error { return nil }
+
+func (r *rows) DeleteClusterCheck(context.Context, uuid.UUID) error { return nil }
+
+func (r *rows) DeleteClusterConnection(context.Context, uuid.UUID) error { return nil }

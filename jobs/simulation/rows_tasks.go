@@ -1,0 +1,278 @@
+package simulation
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"commander/store"
+)
+
+// The queries of store/queries/tasks.sql, over rows. That they mean the same is shown by running
+// the same seeds on PostgreSQL.
+
+func (r *rows) InsertTask(_ context.Context, p store.InsertTaskParams) (store.Task, error) {
+	task := store.Task{
+		ID: uuid.New(), WorkspaceID: p.WorkspaceID, ClusterID: p.ClusterID, Kind: p.Kind, Status: store.TaskQueued, Priority: p.Priority,
+		Revision: p.Revision, Attempt: 1, Phases: store.Phases{}, ChangeID: p.ChangeID, Result: json.RawMessage("{}"), CreatedBy: p.CreatedBy,
+		CreatedAt: r.now, ChangedAt: r.now,
+	}
+	r.tasks = append(r.tasks, task)
+	return task, nil
+}
+
+func (r *rows) SetTaskDelivery(_ context.Context, p store.SetTaskDeliveryParams) error {
+	r.task(p.ID).Delivery = p.Delivery
+	return nil
+}
+
+func (r *rows) Task(_ context.Context, id uuid.UUID) (store.TaskRow, error) {
+	task := r.task(id)
+	if task == nil {
+		return store.TaskRow{}, pgx.ErrNoRows
+	}
+	return store.TaskRow{Task: *task, ClusterName: r.clusters[task.ClusterID].Name}, nil
+}
+
+func (r *rows) TaskForUpdate(_ context.Context, id uuid.UUID) (store.Task, error) {
+	if task := r.task(id); task != nil {
+		return *task, nil
+	}
+	return store.Task{}, pgx.ErrNoRows
+}
+
+func (r *rows) ActiveTasks(_ context.Context, cluster uuid.UUID) ([]store.Task, error) {
+	found := []store.Task{}
+	for _, task := range r.tasks {
+		if task.ClusterID == cluster && is(task.Status, active...) {
+			found = append(found, task)
+		}
+	}
+	inOrder(found)
+	slices.SortStableFunc(found, func(a, b store.Task) int { return first(b) - first(a) })
+	return found, nil
+}
+
+func first(task store.Task) int {
+	if task.Status == store.TaskRunning {
+		return 1
+	}
+	return 0
+}
+
+func (r *rows) NextQueuedTask(_ context.Context, cluster uuid.UUID) (store.Task, error) {
+	var found []store.Task
+	for _, task := range r.tasks {
+		if task.ClusterID == cluster && task.Status == store.TaskQueued {
+			found = append(found, task)
+		}
+	}
+	if len(found) == 0 {
+		return store.Task{}, pgx.ErrNoRows
+	}
+	inOrder(found)
+	return found[0], nil
+}
+
+// held is the row of an attempt that may write; nil when it may not.
+func (r *rows) held(id uuid.UUID, attempt int, status store.TaskStatus) *store.Task {
+	task := r.task(id)
+	if task == nil || task.Status != status || task.Attempt != attempt && !r.faults.has("unfenced") {
+		return nil
+	}
+	return task
+}
+
+func (r *rows) ClaimTask(_ context.Context, p store.ClaimTaskParams) (store.Task, error) {
+	task := r.held(p.ID, p.Attempt, store.TaskQueued)
+	if r.faults.has("claimed twice") && task == nil {
+		task = r.held(p.ID, p.Attempt, store.TaskRunning)
+	}
+	if task == nil {
+		return store.Task{}, pgx.ErrNoRows
+	}
+	now := r.now
+	task.Status, task.Worker, task.Revision, task.HeartbeatAt, task.FinishedAt, task.Error, task.ChangedAt = store.TaskRunning, p.Worker, p.Revision, &now, nil, "", now
+	if task.StartedAt == nil {
+		task.StartedAt = &now
+	}
+	return *task, nil
+}
+
+func (r *rows) BeatTask(_ context.Context, p store.BeatTaskParams) (bool, error) {
+	task := r.held(p.ID, p.Attempt, store.TaskRunning)
+	if task == nil {
+		return false, pgx.ErrNoRows
+	}
+	now := r.now
+	if r.faults.has("beat on another clock") {
+		now = now.Add(-wrongBy)
+	}
+	task.HeartbeatAt = &now
+	return task.StopRequested, nil
+}
+
+func (r *rows) SetTaskProgress(_ context.Context, p store.SetTaskProgressParams) (int64, error) {
+	task := r.held(p.ID, p.Attempt, store.TaskRunning)
+	if task == nil {
+		return 0, nil
+	}
+	now := r.now
+	progress := max(task.Progress, min(p.Progress, 0.99))
+	if r.faults.has("progress goes back") {
+		progress = p.Progress
+	}
+	task.Phase, task.SubPhase, task.Progress, task.Phases, task.HeartbeatAt, task.ChangedAt = p.Phase, p.SubPhase, progress, p.Phases, &now, now
+	return 1, nil
+}
+
+func (r *rows) SetTaskPhaseEnd(_ context.Context, p store.SetTaskPhaseEndParams) (int64, error) {
+	task := r.held(p.ID, p.Attempt, store.TaskRunning)
+	if task == nil {
+		return 0, nil
+	}
+	now := r.now
+	task.Phase, task.SubPhase, task.PhaseCritical, task.Phases, task.HeartbeatAt, task.ChangedAt = p.NextPhase, "", p.Critical, p.Phases, &now, now
+	return 1, nil
+}
+
+func (r *rows) FinishTask(_ context.Context, p store.FinishTaskParams) (store.Task, error) {
+	task := r.held(p.ID, p.Attempt, store.TaskRunning)
+	if task == nil {
+		return store.Task{}, pgx.ErrNoRows
+	}
+	now := r.now
+	task.Status, task.Error, task.Phases, task.ChangeID, task.Result, task.FinishedAt, task.ChangedAt = p.Status, p.Error, p.Phases, p.ChangeID, p.Result, &now, now
+	if p.Status == store.TaskSucceeded || r.faults.has("whole at any end") {
+		task.Progress = 1
+	}
+	return *task, nil
+}
+
+func (r *rows) RequeueTask(_ context.Context, p store.RequeueTaskParams) (store.Task, error) {
+	task := r.task(p.ID)
+	task.Status, task.Worker, task.Delivery, task.HeartbeatAt, task.FinishedAt, task.StopRequested = store.TaskQueued, "", nil, nil, nil, false
+	task.Error, task.Phases, task.ChangeID, task.ChangedAt = "", p.Phases, p.ChangeID, r.now
+	if !r.faults.has("same attempt again") {
+		task.Attempt++
+	}
+	return *task, nil
+}
+
+func (r *rows) SetTaskStatus(_ context.Context, p store.SetTaskStatusParams) (store.Task, error) {
+	task := r.task(p.ID)
+	task.Status, task.Error, task.Phases, task.ChangedAt = p.Status, p.Error, p.Phases, r.now
+	if is(p.Status, store.TaskSucceeded, store.TaskFailed, store.TaskCancelled, store.TaskLost, store.TaskLostInCritical) {
+		now := r.now
+		task.FinishedAt = &now
+	}
+	return *task, nil
+}
+
+func (r *rows) RequestTaskStop(_ context.Context, id uuid.UUID) error {
+	task := r.task(id)
+	task.StopRequested, task.ChangedAt = true, r.now
+	return nil
+}
+
+func (r *rows) Now(context.Context) (time.Time, error) { return r.now, nil }
+
+func (r *rows) quiet(task store.Task, limit time.Duration) bool {
+	if r.faults.has("impatient") {
+		limit /= 8
+	}
+	return task.Status == store.TaskRunning && task.HeartbeatAt.Before(r.now.Add(-limit))
+}
+
+func (r *rows) QuietTasks(_ context.Context, limit time.Duration) ([]uuid.UUID, error) {
+	var found []store.Task
+	for _, task := range r.tasks {
+		if r.quiet(task, limit) && !(r.faults.has("a forgotten kind") && task.Kind == store.TaskDestroy) {
+			found = append(found, task)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b store.Task) int { return a.HeartbeatAt.Compare(*b.HeartbeatAt) })
+	ids := []uuid.UUID{}
+	for _, task := range found {
+		ids = append(ids, task.ID)
+	}
+	return ids, nil
+}
+
+func (r *rows) QuietTaskForUpdate(_ context.Context, p store.QuietTaskForUpdateParams) (store.Task, error) {
+	task := r.task(p.ID)
+	if task == nil || !r.quiet(*task, p.QuietLimit) && !r.faults.has("judged without a second look") {
+		return store.Task{}, pgx.ErrNoRows
+	}
+	return *task, nil
+}
+
+func (r *rows) UndeliveredTasks(_ context.Context, grace time.Duration) ([]uuid.UUID, error) {
+	var found []store.Task
+	for _, task := range r.tasks {
+		if task.Status == store.TaskQueued && task.ChangedAt.Before(r.now.Add(-grace)) && !r.waitsForAnother(task) && !r.underWay(task, grace) {
+			found = append(found, task)
+		}
+	}
+	inOrder(found)
+	ids := []uuid.UUID{}
+	for _, task := range found {
+		ids = append(ids, task.ID)
+	}
+	return ids, nil
+}
+
+func (r *rows) waitsForAnother(task store.Task) bool {
+	younger := false
+	for _, other := range r.tasks {
+		switch {
+		case other.ID == task.ID:
+			younger = true
+		case other.ClusterID != task.ClusterID:
+		case is(other.Status, store.TaskRunning, store.TaskLost, store.TaskLostInCritical):
+			return true
+		case other.Status == store.TaskQueued && (other.Priority < task.Priority || other.Priority == task.Priority && !younger):
+			return true
+		}
+	}
+	return false
+}
+
+func (r *rows) underWay(task store.Task, grace time.Duration) bool {
+	if task.Delivery == nil || r.faults.has("delivered without end") {
+		return task.Delivery != nil
+	}
+	job := r.job(*task.Delivery)
+	return job.state == "available" || job.state == "running" && job.attempted.After(r.now.Add(-grace))
+}
+
+func (r *rows) TasksOfCluster(_ context.Context, p store.TasksOfClusterParams) ([]store.Task, error) {
+	found := []store.Task{}
+	for _, task := range slices.Backward(r.tasks) {
+		if task.ClusterID == p.ClusterID && len(found) < p.PageSize {
+			found = append(found, task)
+		}
+	}
+	return found, nil
+}
+
+func (r *rows) DeleteOlderChecks(_ context.Context, p store.DeleteOlderChecksParams) error {
+	r.tasks = slices.DeleteFunc(r.tasks, func(task store.Task) bool {
+		return task.ClusterID == p.ClusterID && task.Kind == store.TaskCheck && task.ID != p.ID &&
+			is(task.Status, store.TaskSucceeded, store.TaskFailed, store.TaskCancelled)
+	})
+	return nil
+}
+
+func (r *rows) AppendTaskLog(_ context.Context, p store.AppendTaskLogParams) (store.AppendTaskLogRow, error) {
+	task := r.task(p.TaskID)
+	if task == nil || task.Attempt != p.Attempt {
+		return store.AppendTaskLogRow{}, pgx.ErrNoRows
+	}
+	r.lines[p.TaskID] += p.Lines
+	return store.AppendTaskLogRow{}, nil
+}

@@ -1,0 +1,105 @@
+package simulation
+
+import (
+	"encoding/json"
+	"time"
+
+	"commander/fleet"
+	"commander/store"
+)
+
+// slack is how long a beat may take on its way.
+const slack = 20 * time.Second
+
+// watch looks at each commit for a rule that it breaks.
+func (w *world) watch(before, after *rows) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	running := map[any]string{}
+	for i := range after.tasks {
+		task := &after.tasks[i]
+		if task.Status == store.TaskRunning {
+			if running[task.ClusterID] != "" {
+				w.fail("two tasks run on one cluster")
+			}
+			running[task.ClusterID] = string(task.Kind)
+		}
+		w.watchTask(before.task(task.ID), task)
+	}
+	for _, row := range after.revisions[len(before.revisions):] {
+		if n, is := row.Parameters["size"].(float64); is {
+			w.numbers[numbered{row.ClusterID, row.Revision}] = int(n)
+		}
+	}
+	for id, state := range after.states {
+		if before.states[id].WrittenAt.Equal(state.WrittenAt) {
+			continue
+		}
+		if old := before.task(state.TaskID); old != nil && old.Attempt != state.Attempt {
+			w.fail("attempt %d wrote the state of attempt %d", state.Attempt, old.Attempt)
+		}
+		w.watchState(state)
+	}
+}
+
+// watchState notes the phases whose end is kept.
+func (w *world) watchState(row store.ClusterState) {
+	body, err := w.keys.Unseal("cluster_states", "state", row.ClusterID, row.State, row.StateKey)
+	var kept progress
+	if err == nil {
+		err = json.Unmarshal(body, &kept)
+	}
+	if err != nil {
+		w.fail("the state of a cluster cannot be read: %v", err)
+	}
+	for task, phases := range kept {
+		for _, phase := range phases {
+			w.stored[task+"/"+phase] = true
+		}
+	}
+}
+
+func (w *world) watchTask(old, task *store.Task) {
+	if old == nil || old.Status == task.Status && old.Attempt == task.Attempt && old.Progress == task.Progress {
+		return
+	}
+	if old.Status != task.Status && !fleet.CanBecome(old.Status, task.Status) {
+		w.fail("a task goes from %s to %s", old.Status, task.Status)
+	}
+	if task.Progress < old.Progress {
+		w.fail("the progress of a task goes back from %v to %v", old.Progress, task.Progress)
+	}
+	if task.Progress >= 1 && task.Status != store.TaskSucceeded {
+		w.fail("a task that is %s is whole", task.Status)
+	}
+	if old.Status == task.Status {
+		return
+	}
+	holder := fleet.Delivery{TaskID: task.ID, Attempt: old.Attempt}
+	switch task.Status {
+	case store.TaskSucceeded:
+		if !w.succeeded[holder] {
+			w.fail("a %s succeeded that its engine did not finish", task.Kind)
+		}
+	case store.TaskLost, store.TaskLostInCritical:
+		w.watchVerdict(old, holder)
+	case store.TaskQueued:
+		if old.Status != store.TaskRunning && task.Attempt == old.Attempt {
+			w.fail("a task is queued again as the same attempt")
+		}
+	}
+}
+
+// watchVerdict holds a verdict against what really is.
+func (w *world) watchVerdict(task *store.Task, holder fleet.Delivery) {
+	if silent := w.databaseNow().Sub(*task.HeartbeatAt); silent < quietLimit {
+		w.fail("a task counts as lost after %s of silence", silent)
+	}
+	at := w.executing[holder]
+	if at == nil || at.p.dead {
+		return
+	}
+	if well := later(at.since, at.p.troubled); time.Since(well) > quietLimit+slack {
+		w.fail("a task counts as lost whose worker has been well for %s", time.Since(well))
+	}
+}
