@@ -188,3 +188,17 @@ func (r *rows) SetClusterCheck(context.Context, store.SetClusterCheckParams) err
 func (r *rows) DeleteClusterCheck(context.Context, uuid.UUID) error { return nil }
 
 func (r *rows) DeleteClusterConnection(context.Context, uuid.UUID) error { return nil }
+
+// Nobody has windows, wants to be told, or is reached by a kubeconfig here.
+
+func (r *rows) ChannelsForEvent(context.Context, store.ChannelsForEventParams) ([]store.NotificationChannel, error) {
+	return nil, nil
+}
+
+func (r *rows) ClusterConnection(context.Context, uuid.UUID) (store.ClusterConnection, error) {
+	return store.ClusterConnection{}, pgx.ErrNoRows
+}
+
+func (r *rows) MaintenanceWindowsFor(context.Context, uuid.UUID) ([]store.MaintenanceWindow, error) {
+	return nil, nil
+}
