@@ -44,6 +44,8 @@ func (f *Fleet) afterCheck(ctx context.Context, tx *store.Tx, task store.Task, c
 	switch {
 	case goes(*cluster) || cluster.Status == store.ClusterDetaching:
 		return nil // the deletion waits for this check to end, or has failed
+	case cluster.Status == store.ClusterDestructiveChanges:
+		return nil // a person is asked already
 	case task.Status != store.TaskSucceeded:
 		return f.move(ctx, tx, cluster, store.ClusterUnknown)
 	case !end.OutOfSync:

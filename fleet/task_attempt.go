@@ -61,8 +61,12 @@ func (f *Fleet) Claim(ctx context.Context, d Delivery, worker string) (Work, err
 		if err != nil {
 			return fmt.Errorf("claim task %s: %w", d.TaskID, err)
 		}
+		status, moves := working[task.Kind]
 		if task.Kind == store.TaskBootstrap {
-			if err := f.move(ctx, tx, &cluster, store.ClusterCreating); err != nil {
+			status, moves = store.ClusterCreating, true
+		}
+		if moves { // a check may have said something else while the task waited for another attempt
+			if err := f.move(ctx, tx, &cluster, status); err != nil {
 				return err
 			}
 		}

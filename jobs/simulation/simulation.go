@@ -96,17 +96,17 @@ func (r *rows) summary() string {
 		fmt.Fprintf(&b, "%s %s revision %d archived %v\n", c.Name, c.Status, c.Revision, c.ArchivedAt != nil)
 		for _, task := range r.tasks {
 			if task.ClusterID == id {
-				b.WriteString(line(task, r.lines[task.ID]))
+				b.WriteString(line(task))
 			}
 		}
 	}
 	return b.String()
 }
 
-func line(task store.Task, lines int) string {
+func line(task store.Task) string {
 	phases := ""
 	for _, p := range task.Phases {
 		phases += " " + p.Name + "=" + p.Status
 	}
-	return fmt.Sprintf("  %s %s attempt %d revision %d progress %.2f %s:%s, %d lines\n", task.Kind, task.Status, task.Attempt, task.Revision, task.Progress, task.Error, phases, lines)
+	return fmt.Sprintf("  %s %s attempt %d revision %d progress %.2f %s:%s\n", task.Kind, task.Status, task.Attempt, task.Revision, task.Progress, task.Error, phases)
 }
