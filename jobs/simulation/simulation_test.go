@@ -17,7 +17,7 @@ func start(t *testing.T) simulation.Start {
 }
 
 const (
-	schedules = 60_000
+	schedules = 20_000
 	parts     = 4
 )
 
