@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
@@ -32,8 +33,10 @@ func browser(t *testing.T, beat time.Duration) (context.Context, string, func() 
 	if testing.Short() {
 		t.Skip("a browser is started only without -short")
 	}
-	_, err := os.Stat(filepath.Join(bundle, "app.js"))
-	require.NoError(t, err, "the bundle is missing: run `make assets`")
+	for _, script := range []string{"app.js", "editor.js"} {
+		_, err := os.Stat(filepath.Join(bundle, script))
+		require.NoError(t, err, "the bundle is missing or old: run `make assets`")
+	}
 	server := httptest.NewServer(gallery.Handler(bundle, beat))
 	t.Cleanup(server.Close)
 
@@ -57,7 +60,11 @@ func browser(t *testing.T, beat time.Duration) (context.Context, string, func() 
 		case *log.EventEntryAdded:
 			said = append(said, e.Entry.Text)
 		case *runtime.EventExceptionThrown:
-			said = append(said, e.ExceptionDetails.Text)
+			text := e.ExceptionDetails.Text + " at " + e.ExceptionDetails.URL
+			if thrown := e.ExceptionDetails.Exception; thrown != nil {
+				text += ": " + thrown.Description
+			}
+			said = append(said, text)
 		case *runtime.EventConsoleAPICalled:
 			if e.Type == "error" {
 				said = append(said, fmt.Sprint("console.error: ", string(e.Args[0].Value)))
@@ -109,6 +116,24 @@ func TestPagesFitEveryScreenAndObeyThePolicy(t *testing.T) {
 			}
 		}
 	}
+	require.Empty(t, said())
+}
+
+func TestATextIsEditedWhenItsEditorDoesNotCome(t *testing.T) {
+	tab, address, said := browser(t, time.Hour)
+	_, err := chromedp.Call(tab, network.Enable, network.EnableParams{})
+	require.NoError(t, err)
+	_, err = chromedp.Call(tab, network.SetBlockedURLs, network.SetBlockedURLsParams{URLPatterns: []*network.BlockPattern{{URLPattern: address + "/assets/editor.js", Block: true}}})
+	require.NoError(t, err)
+	require.NoError(t, chromedp.Do(tab,
+		chromedp.Navigate(address+"/gallery/template-edit"),
+		until(`document.readyState === "complete"`),
+		until(`document.querySelector("textarea[data-yaml]").checkVisibility() && !document.querySelector(".yaml-editor")`),
+	))
+	// The page asked before; a task later it would have complained.
+	came, err := chromedp.Run(tab, chromedp.Evaluate[bool](`import("/assets/editor.js").then(() => true, () => new Promise((done) => setTimeout(done, 0, false)))`, chromedp.EvalAwaitPromise))
+	require.NoError(t, err)
+	require.False(t, came, "the editor came all the same")
 	require.Empty(t, said())
 }
 
