@@ -180,7 +180,7 @@ func (o *operation) step() bool {
 
 // unheard reports whether the caller has been silent for too long.
 func (o *operation) unheard() bool {
-	return !o.w.faults.has("an engine that never stops") && time.Since(o.heard) > quietLimit/2
+	return time.Since(o.heard) > quietLimit/2
 }
 
 func (o *operation) work() {
@@ -211,6 +211,7 @@ func (o *operation) run() *clustermanager.Result {
 		return &clustermanager.Result{State: o.state(), ChangeID: id}
 	}
 	phases := plan[o.op.Kind]
+	o.tell(message{progress: o.announced(0, phases)}) // also when it goes on in the middle
 	for i, phase := range phases {
 		if slices.Contains(o.done, phase) {
 			continue
@@ -279,7 +280,7 @@ func (o *operation) answer() (goOn, heard bool) {
 		case <-o.broken:
 			return false, false
 		case <-time.After(quietLimit/2 + time.Second - time.Since(o.heard)):
-			if !o.step() || time.Since(o.heard) > quietLimit/2 && !o.w.faults.has("an engine that never stops") {
+			if !o.step() || time.Since(o.heard) > quietLimit/2 {
 				return false, false
 			}
 		}

@@ -1,14 +1,9 @@
 package simulation
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
-
-	"commander/fleet"
-	"commander/jobs/clustermanager"
 )
 
 // planted are faults in what the run stands on, which the run must find.
@@ -73,24 +68,4 @@ func (w *world) someOperation() *operation {
 		return nil
 	}
 	return w.operations[len(w.operations)-1-w.of("harm", "operation").IntN(min(2, len(w.operations)))]
-}
-
-// deaf is a worker that goes on with what was taken from it.
-type deaf struct{ clustermanager.Tasks }
-
-func (d deaf) Beat(ctx context.Context, of fleet.Delivery) (bool, error) {
-	stop, err := d.Tasks.Beat(ctx, of)
-	return stop, hear(err)
-}
-
-func (d deaf) EndPhase(ctx context.Context, of fleet.Delivery, end fleet.PhaseEnd) (bool, error) {
-	stop, err := d.Tasks.EndPhase(ctx, of, end)
-	return stop, hear(err)
-}
-
-func hear(err error) error {
-	if errors.Is(err, fleet.ErrSuperseded) {
-		return nil
-	}
-	return err
 }

@@ -83,9 +83,6 @@ func (p *process) work(d fleet.Delivery, name string) error {
 		Tasks: p.rules(name), Installer: &installer{p: p, name: name, delivery: d}, Log: quiet, Worker: p.name, PublicURL: "https://commander.test",
 		UUID: uuid.NewString(),
 	}
-	if p.w.faults.has("deaf to being superseded") {
-		m.Tasks = deaf{m.Tasks}
-	}
 	mine := &execution{p: p, since: time.Now()}
 	p.w.locked(func() { p.managers[m], p.w.executing[d] = true, mine })
 	err := m.Work(p.ctx, d)

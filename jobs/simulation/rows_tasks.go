@@ -81,7 +81,7 @@ func (r *rows) NextQueuedTask(_ context.Context, cluster uuid.UUID) (store.Task,
 // held is the row of an attempt that may write; nil when it may not.
 func (r *rows) held(id uuid.UUID, attempt int, status store.TaskStatus) *store.Task {
 	task := r.task(id)
-	if task == nil || task.Status != status || task.Attempt != attempt && !r.faults.has("unfenced") {
+	if task == nil || task.Status != status || task.Attempt != attempt {
 		return nil
 	}
 	return task
@@ -89,9 +89,6 @@ func (r *rows) held(id uuid.UUID, attempt int, status store.TaskStatus) *store.T
 
 func (r *rows) ClaimTask(_ context.Context, p store.ClaimTaskParams) (store.Task, error) {
 	task := r.held(p.ID, p.Attempt, store.TaskQueued)
-	if r.faults.has("claimed twice") && task == nil {
-		task = r.held(p.ID, p.Attempt, store.TaskRunning)
-	}
 	if task == nil {
 		return store.Task{}, pgx.ErrNoRows
 	}
@@ -205,7 +202,7 @@ func (r *rows) QuietTasks(_ context.Context, limit time.Duration) ([]uuid.UUID, 
 
 func (r *rows) QuietTaskForUpdate(_ context.Context, p store.QuietTaskForUpdateParams) (store.Task, error) {
 	task := r.task(p.ID)
-	if task == nil || !r.quiet(*task, p.QuietLimit) && !r.faults.has("judged without a second look") {
+	if task == nil || !r.quiet(*task, p.QuietLimit) {
 		return store.Task{}, pgx.ErrNoRows
 	}
 	return *task, nil
