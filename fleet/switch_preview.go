@@ -87,7 +87,7 @@ func (f *Fleet) switchable(ctx context.Context, u Upgrade) error {
 	}
 	active, err := f.Store.ActiveTasks(ctx, u.Cluster.ID)
 	for _, task := range active {
-		if task.Status == store.TaskLost || task.Status == store.TaskLostInCritical {
+		if lost(task) {
 			return fault.New(fault.Conflict, "cluster.task_lost", u.Cluster.Name)
 		}
 	}

@@ -265,8 +265,7 @@ func (f *Fleet) callOff(ctx context.Context, tx *store.Tx, task store.Task, clus
 	if err := f.close(ctx, tx, task, store.TaskCancelled, "task.stopped"); err != nil {
 		return err
 	}
-	deletes := task.Kind == store.TaskDestroy || task.Kind == store.TaskAbort
-	if !deletes || task.StartedAt != nil {
+	if !deletes(task) || task.StartedAt != nil {
 		return f.settle(ctx, tx, cluster, task.Kind)
 	}
 	others, err := tx.ActiveTasks(ctx, cluster.ID)

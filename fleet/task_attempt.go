@@ -336,7 +336,7 @@ func (f *Fleet) afterTask(ctx context.Context, tx *store.Tx, task store.Task, cl
 		return f.move(ctx, tx, cluster, store.ClusterDestructiveChanges)
 	case task.Status != store.TaskSucceeded:
 		return f.settle(ctx, tx, cluster, task.Kind)
-	case task.Kind == store.TaskDestroy || task.Kind == store.TaskAbort:
+	case deletes(task):
 		return f.archive(ctx, tx, cluster, store.ClusterDeleted, "")
 	case task.Kind == store.TaskDetach:
 		return f.archive(ctx, tx, cluster, store.ClusterDetached, "")

@@ -82,6 +82,11 @@ func lost(task store.Task) bool {
 	return task.Status == store.TaskLost || task.Status == store.TaskLostInCritical
 }
 
+// deletes reports whether a task takes away what was made for its cluster.
+func deletes(task store.Task) bool {
+	return task.Kind == store.TaskDestroy || task.Kind == store.TaskAbort
+}
+
 // deletionGoesOn gives up a task that was lost while a deletion waited for its end: whoever deletes
 // a cluster has decided about whatever was done to it before.
 func (f *Fleet) deletionGoesOn(ctx context.Context, tx *store.Tx, task store.Task, cluster store.Cluster) error {
@@ -89,10 +94,7 @@ func (f *Fleet) deletionGoesOn(ctx context.Context, tx *store.Tx, task store.Tas
 	if err != nil {
 		return err
 	}
-	deletes := func(o store.Task) bool {
-		return o.ID != task.ID && (o.Kind == store.TaskDestroy || o.Kind == store.TaskAbort)
-	}
-	if !slices.ContainsFunc(others, deletes) {
+	if !slices.ContainsFunc(others, func(o store.Task) bool { return o.ID != task.ID && deletes(o) }) {
 		return nil
 	}
 	if err := f.close(ctx, tx, task, store.TaskFailed, "task.given_up"); err != nil {

@@ -22,7 +22,6 @@ type rows struct {
 	states   map[uuid.UUID]store.ClusterState
 	// revisions of all clusters, as they were written.
 	revisions []store.ClusterRevision
-	lines     map[uuid.UUID]int
 	jobs      []delivery
 	workspace store.Workspace
 	template  store.ClusterTemplate
@@ -32,7 +31,7 @@ type rows struct {
 // copied is a version to write on. Rows are replaced, never changed in place.
 func (r *rows) copied() *rows {
 	c := *r
-	c.clusters, c.states, c.lines = maps.Clone(r.clusters), maps.Clone(r.states), maps.Clone(r.lines)
+	c.clusters, c.states = maps.Clone(r.clusters), maps.Clone(r.states)
 	c.tasks, c.revisions, c.jobs = slices.Clone(r.tasks), slices.Clip(r.revisions), slices.Clone(r.jobs)
 	return &c
 }

@@ -31,7 +31,7 @@ func Prepare(ctx context.Context) (Start, error) {
 	params := json.RawMessage(`[{"key": "size", "title": "Size", "type": "number", "default": 0}]`)
 	template, version := uuid.New(), uuid.New()
 	r := &rows{
-		now: time.Now().UTC(), clusters: map[uuid.UUID]store.Cluster{}, states: map[uuid.UUID]store.ClusterState{}, lines: map[uuid.UUID]int{},
+		now: time.Now().UTC(), clusters: map[uuid.UUID]store.Cluster{}, states: map[uuid.UUID]store.ClusterState{},
 		workspace: store.Workspace{ID: uuid.New(), Slug: "demo", Name: "Demo"},
 	}
 	r.template = store.ClusterTemplate{ID: template, WorkspaceID: r.workspace.ID, Name: "small", CurrentVersionID: &version}
