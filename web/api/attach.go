@@ -49,3 +49,23 @@ func (a *api) start(w http.ResponseWriter, r *http.Request, begin func(context.C
 	}
 	return a.answer(w, r, http.StatusOK, id)
 }
+
+func (a *api) installCluster(w http.ResponseWriter, r *http.Request) error {
+	return a.start(w, r, a.fleet.InstallCluster)
+}
+
+func (a *api) convergeCluster(w http.ResponseWriter, r *http.Request) error {
+	return a.start(w, r, a.fleet.Converge)
+}
+
+// archiveCluster forgets a cluster and leaves all that was made for it running.
+func (a *api) archiveCluster(w http.ResponseWriter, r *http.Request) error {
+	id, err := idOf(r)
+	if err != nil {
+		return err
+	}
+	if _, err := a.fleet.ArchiveCluster(r.Context(), callerOf(r.Context()).actor, id); err != nil {
+		return err
+	}
+	return a.answer(w, r, http.StatusOK, id)
+}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 
@@ -96,5 +97,52 @@ func (a *api) importCatalog(w http.ResponseWriter, r *http.Request) error {
 		return out
 	}
 	send(w, http.StatusOK, importReport{catalogOf(report.Catalog), report.Created, report.Taken, problems(report.Misfits), problems(report.Refused)})
+	return nil
+}
+
+// changeCatalog renames a catalog and changes its schema, which no cluster may rely on.
+func (a *api) changeCatalog(w http.ResponseWriter, r *http.Request) error {
+	id, err := idOf(r)
+	if err != nil {
+		return err
+	}
+	var body struct {
+		CurrentRevision *int            `json:"current_revision"`
+		Name            *string         `json:"name"`
+		Params          json.RawMessage `json:"params"`
+	}
+	if err := read(w, r, &body); err != nil {
+		return err
+	}
+	if err := require(attribute{"current_revision", body.CurrentRevision != nil}, attribute{"name", body.Name != nil}, attribute{"params", body.Params != nil}); err != nil {
+		return err
+	}
+	after, err := a.fleet.ChangeCatalog(r.Context(), callerOf(r.Context()).actor, id, *body.CurrentRevision, *body.Name, body.Params)
+	if err != nil {
+		return err
+	}
+	send(w, http.StatusOK, catalogOf(after))
+	return nil
+}
+
+func (a *api) archiveCatalog(w http.ResponseWriter, r *http.Request) error {
+	return a.onCatalog(w, r, a.fleet.ArchiveCatalog)
+}
+
+func (a *api) restoreCatalog(w http.ResponseWriter, r *http.Request) error {
+	return a.onCatalog(w, r, a.fleet.RestoreCatalog)
+}
+
+// onCatalog does something with a catalog and answers with it.
+func (a *api) onCatalog(w http.ResponseWriter, r *http.Request, do func(context.Context, fleet.Actor, uuid.UUID) (store.Catalog, error)) error {
+	id, err := idOf(r)
+	if err != nil {
+		return err
+	}
+	after, err := do(r.Context(), callerOf(r.Context()).actor, id)
+	if err != nil {
+		return err
+	}
+	send(w, http.StatusOK, catalogOf(after))
 	return nil
 }

@@ -8,8 +8,9 @@ import (
 	"github.com/google/uuid"
 
 	"commander/fleet"
+	"commander/internal/fault"
 	"commander/store"
-	"commander/views/i18n"
+	"commander/web/respond"
 )
 
 // moment is a time as the API writes it: ISO 8601 with milliseconds and offset.
@@ -128,10 +129,7 @@ func (a *api) clusterOf(ctx context.Context, view fleet.ClusterView) cluster {
 		DhctlConfigurationRendered:          documents(wanted.ClusterConfiguration, wanted.ProviderConfiguration, wanted.InitConfiguration),
 		DesiredClusterConfigurationRendered: wanted.ClusterConfiguration, DesiredProviderSpecificClusterConfiguration: wanted.ProviderConfiguration,
 		DesiredResourcesRendered:                       resources(wanted.Groups),
-		ClusterKubernetesResourceGroupVersionsRendered: groupsOf(wanted.Groups), RenderErrors: []renderError{},
-	}
-	for _, e := range view.Wanted.RenderErrors {
-		c.RenderErrors = append(c.RenderErrors, renderError{Section: e.Section, Message: i18n.T(ctx, e.Key, e.Args...)})
+		ClusterKubernetesResourceGroupVersionsRendered: groupsOf(wanted.Groups), RenderErrors: errorsOf(ctx, view.Wanted.RenderErrors),
 	}
 	if view.AppliedRevision != nil {
 		applied := wanted
@@ -148,6 +146,17 @@ func (a *api) clusterOf(ctx context.Context, view fleet.ClusterView) cluster {
 	}
 	return c
 }
+
+func errorsOf(ctx context.Context, errors store.RenderErrors) []renderError {
+	out := make([]renderError, 0, len(errors))
+	for _, e := range errors {
+		out = append(out, renderError{Section: e.Section, Message: said(ctx, fault.Message{Key: e.Key, Args: e.Args})})
+	}
+	return out
+}
+
+// said is a message of the rules in the language of the request.
+func said(ctx context.Context, m fault.Message) string { return respond.Sentence(m).In(ctx) }
 
 // documents joins YAML documents, leaving out those that are empty.
 func documents(texts ...string) string {

@@ -7,7 +7,6 @@ import (
 	"github.com/google/uuid"
 
 	"commander/fleet"
-	"commander/internal/fault"
 	"commander/store"
 	"commander/web/kubeproxy"
 )
@@ -72,10 +71,7 @@ func (b wanted) check(more ...attribute) (version uuid.UUID, err error) {
 	if err := require(required...); err != nil {
 		return version, err
 	}
-	if version, err = uuid.Parse(*b.ClusterTemplateVersionID); err != nil {
-		return version, fault.Fields(map[string]fault.Message{fleet.VersionField: {Key: "template.version.unknown"}})
-	}
-	return version, nil
+	return versionIn(*b.ClusterTemplateVersionID)
 }
 
 // createCluster saves a cluster and starts its installation. Errors in the configuration do not

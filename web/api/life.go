@@ -22,8 +22,18 @@ func (a *api) life(r chi.Router) {
 	r.Post(paths.RouteAPI+"/clusters/attach", a.handler(a.attachCluster))
 	r.Post(cluster+"/join", a.handler(a.joinCluster))
 	r.Post(cluster+"/detach", a.handler(a.detachCluster))
+	r.Post(cluster+"/install", a.handler(a.installCluster))
+	r.Post(cluster+"/converge", a.handler(a.convergeCluster))
+	r.Post(cluster+"/archive", a.handler(a.archiveCluster))
+	r.Post(cluster+"/move/preview", a.handler(a.previewMove))
+	r.Post(cluster+"/move", a.handler(a.moveCluster))
+	r.Post(cluster+"/upgrade/preview", a.handler(a.previewUpgrade))
+	r.Post(cluster+"/upgrade", a.handler(a.upgradeCluster))
 	r.Get(paths.RouteAPI+"/cluster_change_requests", a.handler(a.listChangeRequests))
 	r.Post(paths.RouteAPI+"/cluster_change_requests/{id}/approve", a.handler(a.approveChangeRequest))
+	a.together(r)
+	a.automation(r)
+	a.tasks(r)
 }
 
 // settings are how a cluster is kept as declared, and whether it can be deleted.

@@ -1,10 +1,12 @@
 package api
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/google/uuid"
 
+	"commander/fleet"
 	"commander/internal/fault"
 	"commander/store"
 )
@@ -126,4 +128,24 @@ func (a *api) deleteRecord(w http.ResponseWriter, r *http.Request) error {
 	}
 	send(w, http.StatusOK, recordOf(view.Record, view.Shown, nil))
 	return nil
+}
+
+func (a *api) archiveRecord(w http.ResponseWriter, r *http.Request) error {
+	return a.onRecord(w, r, a.fleet.ArchiveRecord)
+}
+
+func (a *api) restoreRecord(w http.ResponseWriter, r *http.Request) error {
+	return a.onRecord(w, r, a.fleet.RestoreRecord)
+}
+
+// onRecord does something with a record and answers with it.
+func (a *api) onRecord(w http.ResponseWriter, r *http.Request, do func(context.Context, fleet.Actor, uuid.UUID) (store.Record, error)) error {
+	id, err := idOf(r)
+	if err != nil {
+		return err
+	}
+	if _, err := do(r.Context(), callerOf(r.Context()).actor, id); err != nil {
+		return err
+	}
+	return a.answerRecord(w, r, http.StatusOK, id)
 }

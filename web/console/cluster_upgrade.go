@@ -94,7 +94,7 @@ func (c *Console) SaveUpgrade(w http.ResponseWriter, r *http.Request) error {
 func (c *Console) refuseUpgrade(w http.ResponseWriter, r *http.Request, view fleet.ClusterView, refusal *fault.Error) error {
 	plan := upgrade.Plan{Message: respond.Message(refusal)}
 	for _, problem := range refusal.Fields {
-		plan.Message = sentence(problem)
+		plan.Message = respond.Sentence(problem)
 	}
 	return c.upgradePage(w, r, respond.Status(refusal), view, &plan, uuid.Nil)
 }
@@ -218,11 +218,13 @@ func (c *Console) upgradePlan(r *http.Request, view fleet.ClusterView, version u
 			plan.Changes = append(plan.Changes, shown)
 		}
 	}
-	slices.SortStableFunc(plan.Changes, func(a, b upgrade.Item) int { return slices.Index(urgency, a.Outcome) - slices.Index(urgency, b.Outcome) })
+	slices.SortStableFunc(plan.Changes, func(a, b upgrade.Item) int {
+		return slices.Index(urgency, a.Outcome) - slices.Index(urgency, b.Outcome)
+	})
 	for _, e := range found.Errors {
 		beside := slices.ContainsFunc(d.schema.Fields(), func(f *schema.Field) bool { return e.Parameter && f.Key == e.Section })
 		if !beside {
-			plan.Errors = append(plan.Errors, clusters.RenderError{Section: placeOf(found.Schema, e), Text: sentence(fault.Message{Key: e.Key, Args: e.Args}), Parameter: e.Parameter})
+			plan.Errors = append(plan.Errors, clusters.RenderError{Section: placeOf(found.Schema, e), Text: respond.Sentence(fault.Message{Key: e.Key, Args: e.Args}), Parameter: e.Parameter})
 		}
 	}
 	return plan, nil
@@ -236,7 +238,7 @@ func itemOf(next schema.Schema, item change.Item) upgrade.Item {
 		Title: item.Title, Outcome: upgrade.Outcome(item.Outcome), Old: valueText(item.Old), New: valueText(item.New), Given: item.Given,
 	}
 	if item.Problem != nil {
-		out.Problem = sentence(*item.Problem)
+		out.Problem = respond.Sentence(*item.Problem)
 	}
 	for _, f := range next.Fields() {
 		if f.Key == item.Key && item.Outcome == change.Conflict {

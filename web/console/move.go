@@ -126,7 +126,7 @@ func moveLine(move string, line fleet.SwitchLine) upgrade.MoveLine {
 		l.Status = ui.TaskStatus(string(line.TaskStatus)) // a person must decide about it
 	}
 	if line.Reason != nil {
-		l.Reason = sentence(*line.Reason)
+		l.Reason = respond.Sentence(*line.Reason)
 	}
 	return l
 }

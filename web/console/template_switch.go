@@ -184,7 +184,7 @@ func (c *Console) switchPreview(w http.ResponseWriter, r *http.Request, status i
 			l.Version = line.From.Number
 		}
 		if line.Refusal != nil {
-			l.Refusal = sentence(*line.Refusal)
+			l.Refusal = respond.Sentence(*line.Refusal)
 			shown.Refused = append(shown.Refused, l)
 			continue
 		}

@@ -41,7 +41,7 @@ func templateTypedIn(r *http.Request) (templateTyped, error) {
 	blocks := schemaWorkIn(form, templates.FieldParams)
 	t := templateTyped{
 		blocks: blocks,
-		name: form.Get(templates.FieldName), comment: form.Get(templates.FieldComment),
+		name:   form.Get(templates.FieldName), comment: form.Get(templates.FieldComment),
 		nonce: form.Get(templates.FieldNonce), action: form.Get(templates.FieldAction), schema: form.Get(templates.FieldSchema),
 		keys: strings.Fields(form.Get(templates.FieldKeys)), values: parametersIn(form),
 		body: fleet.TemplateVersionBody{

@@ -6,20 +6,7 @@ import (
 	"strings"
 
 	"commander/fleet/schema"
-	"commander/internal/fault"
-	"commander/views/i18n"
 )
-
-// sentence is a message of the rules whose arguments may be messages as well.
-func sentence(m fault.Message) i18n.Message {
-	out := i18n.Message{Key: m.Key, Args: slices.Clone(m.Args)}
-	for i, arg := range out.Args {
-		if inner, is := arg.(fault.Message); is {
-			out.Args[i] = sentence(inner)
-		}
-	}
-	return out
-}
 
 // valueText is a value as people read it in a list: records by what they hold, several values with
 // commas between them.

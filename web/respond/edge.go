@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"slices"
 
 	"github.com/go-chi/chi/v5/middleware"
 
@@ -119,4 +120,15 @@ func Message(err error) i18n.Message {
 		return i18n.M("fault." + string(fault.KindOf(err)))
 	}
 	return i18n.Message{Key: known.Key, Args: known.Args}
+}
+
+// Sentence is a message of the rules whose arguments may be messages as well.
+func Sentence(m fault.Message) i18n.Message {
+	out := i18n.Message{Key: m.Key, Args: slices.Clone(m.Args)}
+	for i, arg := range out.Args {
+		if inner, is := arg.(fault.Message); is {
+			out.Args[i] = Sentence(inner)
+		}
+	}
+	return out
 }
