@@ -12,7 +12,7 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 GO_BUILD = CGO_ENABLED=0 go build -ldflags "-X main.version=$(VERSION)"
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-reset build assets lab kubelet test test/short test-deps generate verify lint e2e bench
+.PHONY: help demo demo-reset build assets lab kubelet cluster-api opentofu test test/short test-deps generate verify lint e2e bench
 .DELETE_ON_ERROR:
 
 help: ## list what can be made
@@ -56,9 +56,15 @@ cluster-api: .cache/cluster-api/core ## build Cluster API's own controllers, for
 	@cd agents/dvp/clusterapi && CGO_ENABLED=0 go build -trimpath -o ../../../$@ sigs.k8s.io/cluster-api/core
 	@install -m 644 -t .cache/cluster-api/crds "$$(cd agents/dvp/clusterapi && go list -m -f '{{.Dir}}' sigs.k8s.io/cluster-api)"/core/config/crd/bases/*.yaml
 
+opentofu: .cache/tofu ## build OpenTofu, which lays out clusters in DVP
+
+.cache/tofu: agents/dvp/opentofu/go.mod
+	@echo "  building OpenTofu (about five minutes once)"
+	@cd agents/dvp/opentofu && CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o ../../../$@ github.com/opentofu/opentofu/cmd/tofu
+
 ## To change
 
-test: assets lab cluster-api ## run every test (needs what test-deps installs)
+test: assets lab cluster-api opentofu ## run every test (needs what test-deps installs)
 	@.ci/need
 	go vet ./...
 	go run ./internal/postgres/pgserve -- go test -race -shuffle on ./...

@@ -58,6 +58,7 @@ var rules = []rule{
 	{folder: "cmd/dvp-cloud-data-discoverer", may: []string{"agents", "internal"}, never: toolkit},
 	{folder: "cmd/dvp-csi-driver", may: []string{"agents", "internal"}, never: toolkit},
 	{folder: "cmd/dvp-emulator", may: []string{"agents", "internal"}, never: toolkit},
+	{folder: "cmd/terraform-provider-dvp", may: []string{"agents", "internal"}, never: toolkit},
 	{folder: "cmd/lab", may: []string{"agents", "internal"}, never: toolkit},
 }
 

@@ -23,8 +23,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
@@ -67,7 +65,7 @@ func TestRealClusterAPI(t *testing.T) {
 	}
 	b := &bed{Client: c, t: t, dvp: dvp, namespace: server.Namespace(t)}
 	b.installAll()
-	kubeconfig := b.kubeconfig(server)
+	kubeconfig := emulatortest.Kubeconfig(t, server.Config)
 	b.runCore(program, kubeconfig)
 	b.runOurs(server, scheme)
 	b.apply(fmt.Sprintf(`
@@ -235,23 +233,6 @@ func (b *bed) installAll() {
 	for _, crd := range all {
 		b.established(crd)
 	}
-}
-
-func (b *bed) kubeconfig(server *kubetest.Server) string {
-	b.t.Helper()
-	authority, err := os.ReadFile(server.Config.CAFile)
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	text, err := clientcmd.Write(clientcmdapi.Config{
-		CurrentContext: "c", Contexts: map[string]*clientcmdapi.Context{"c": {Cluster: "c", AuthInfo: "u"}},
-		Clusters:  map[string]*clientcmdapi.Cluster{"c": {Server: server.Config.Host, CertificateAuthorityData: authority}},
-		AuthInfos: map[string]*clientcmdapi.AuthInfo{"u": {Token: server.Config.BearerToken}},
-	})
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	return string(text)
 }
 
 // runCore starts Cluster API's controllers as a process of the test.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -21,6 +22,8 @@ import (
 const (
 	LabelManagedBy   = "deckhouse.io/managed-by"
 	LabelClusterUUID = "dvp.deckhouse.io/cluster-uuid"
+	LabelPrefix      = "dvp.deckhouse.io/cluster-prefix"
+	LabelNodeGroup   = "dvp.deckhouse.io/node-group"
 	LabelHostname    = "dvp.deckhouse.io/hostname" // the name of the Node that a machine is
 	LabelDisk        = "virtualDiskName"
 	LabelMachineDisk = "virtualMachineDiskName"
@@ -50,7 +53,7 @@ func New(config *rest.Config, namespace, clusterUUID string) (*Cloud, error) {
 		return nil, errors.New("reach DVP: namespace and cluster uuid are needed")
 	}
 	scheme := runtime.NewScheme()
-	if err := errors.Join(corev1.AddToScheme(scheme), storagev1.AddToScheme(scheme), v1alpha2.AddToScheme(scheme)); err != nil {
+	if err := errors.Join(corev1.AddToScheme(scheme), networkingv1.AddToScheme(scheme), storagev1.AddToScheme(scheme), v1alpha2.AddToScheme(scheme)); err != nil {
 		return nil, fmt.Errorf("reach DVP: %w", err)
 	}
 	c, err := client.NewWithWatch(rest.CopyConfig(config), client.Options{Scheme: scheme})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -35,6 +36,8 @@ func resourceOf(object client.Object) (kind, resource string) {
 		return "Service", "services"
 	case *corev1.Secret:
 		return "Secret", "secrets"
+	case *networkingv1.NetworkPolicy:
+		return "NetworkPolicy", "networkpolicies"
 	case *unstructured.Unstructured:
 		if kind := object.GetObjectKind().GroupVersionKind(); kind == healthchecksKind {
 			return kind.Kind, healthchecksResource

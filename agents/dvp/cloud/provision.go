@@ -6,6 +6,7 @@ import (
 	"maps"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -87,6 +88,7 @@ func everything() []client.ObjectList {
 	return []client.ObjectList{
 		&v1alpha2.VirtualMachineOperationList{}, &v1alpha2.VirtualMachineBlockDeviceAttachmentList{}, &corev1.ServiceList{},
 		&v1alpha2.VirtualMachineList{}, &v1alpha2.VirtualDiskList{}, &corev1.SecretList{}, &v1alpha2.VirtualMachineIPAddressList{},
+		&networkingv1.NetworkPolicyList{},
 	}
 }
 

@@ -21,6 +21,7 @@ var (
 			"virtualmachines", "virtualdisks", "virtualmachineblockdeviceattachments", "virtualmachineipaddresses", "virtualmachineoperations",
 		}, Verbs: []string{"*"}},
 		{APIGroups: []string{""}, Resources: []string{"secrets", "services"}, Verbs: []string{"*"}},
+		{APIGroups: []string{"networking.k8s.io"}, Resources: []string{"networkpolicies"}, Verbs: []string{"*"}},
 		{APIGroups: []string{"network.deckhouse.io"}, Resources: []string{"servicewithhealthchecks"}, Verbs: []string{"*"}},
 		{APIGroups: []string{"virtualization.deckhouse.io"}, Resources: []string{"virtualimages"}, Verbs: []string{"get"}},
 	}

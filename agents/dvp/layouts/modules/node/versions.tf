@@ -1,0 +1,6 @@
+terraform {
+  required_version = ">= 1.8"
+  required_providers {
+    dvp = { source = "commander.local/deckhouse/dvp" }
+  }
+}
