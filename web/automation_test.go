@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,7 +20,9 @@ func TestWindowsAndChannelsOnTheirPage(t *testing.T) {
 	b := s.as("ann", store.RoleFull)
 	page := b.get(paths.AutomationOf("demo", cluster.ID.String()))
 	require.Equal(t, http.StatusOK, page.StatusCode)
-	require.Equal(t, cluster.ID.String(), page.Find("[name=cluster]").AttrOr("value", ""))
+	require.Equal(t, cluster.ID.String(), page.Find("[name=cluster] option[selected]").AttrOr("value", ""))
+	require.Equal(t, "prod", strings.TrimSpace(page.Find("[name=cluster] option[selected]").Text()), "people choose a name")
+	require.Equal(t, 2, page.Find("[name=cluster] option").Length(), "all of them, or this one")
 
 	add := `form[action="` + paths.Windows("demo") + `"]`
 	form := url.Values{automation.FieldDay: {"1", "64"}, automation.FieldStarts: {"late"}, automation.FieldHours: {"4"}, automation.FieldZone: {"Mars"}}
@@ -30,10 +33,14 @@ func TestWindowsAndChannelsOnTheirPage(t *testing.T) {
 	require.Contains(t, wrong.Find("#f-time_zone-problem").Text(), "Europe/Berlin")
 	form.Set(automation.FieldStarts, "22:30")
 	form.Set(automation.FieldZone, "UTC")
+	form.Set(automation.FieldCluster, "nothing")
+	require.Contains(t, b.post(paths.Windows("demo"), form).Find("#f-cluster-problem").Text(), "no such cluster")
+	form.Set(automation.FieldCluster, cluster.ID.String())
 	require.Equal(t, http.StatusSeeOther, b.post(paths.Windows("demo"), form).StatusCode)
 	listed := b.get(paths.Automation("demo"))
 	require.Contains(t, listed.Find("main tbody").First().Text(), "22:30")
 	require.Contains(t, listed.Find("main tbody").First().Text(), "Monday, Sunday")
+	require.Contains(t, listed.Find("main tbody").First().Text(), "prod")
 	remove := listed.Find("main tbody form").First().AttrOr("action", "")
 	require.Equal(t, http.StatusForbidden, s.as("rita", store.RoleReadOnly).post(remove, nil).StatusCode)
 	require.Equal(t, http.StatusSeeOther, b.post(remove, nil).StatusCode)

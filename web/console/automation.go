@@ -59,9 +59,13 @@ func (c *Console) automation(w http.ResponseWriter, r *http.Request, status int,
 	if err != nil {
 		return err
 	}
+	known, err := c.windowClusters(r, workspace, t.cluster)
+	if err != nil {
+		return err
+	}
 	p := automation.Page{
 		Slug: workspace.Slug, CanEdit: fleet.May(actor(r).Role(workspace.ID), fleet.WorkspacesEdit), Secret: t.secret, SecretName: t.secretName,
-		WindowFields: windowFields(ctx, t), ChannelFields: channelFields(ctx, t),
+		WindowFields: windowFields(ctx, t, known), ChannelFields: channelFields(ctx, t),
 		DaysProblem: i18n.Message(t.windowProblems["days"]), EventsProblem: i18n.Message(t.problems["events"]),
 	}
 	for bit := 1; bit <= 64; bit *= 2 {
@@ -130,12 +134,48 @@ func channelOf(row store.NotificationChannelsRow) automation.Channel {
 	return out
 }
 
-func windowFields(ctx context.Context, t automationTyped) []ui.Field {
+// mostOffered bounds the clusters that a window is offered for; a cluster's own settings lead to the
+// page with it chosen.
+const mostOffered = 500
+
+// windowClusters is the choice of a cluster for a window. The chosen one is always in it.
+func (c *Console) windowClusters(r *http.Request, workspace store.Workspace, chosen string) (ui.Field, error) {
+	ctx := r.Context()
+	field := ui.Field{
+		Name: automation.FieldCluster, Kind: ui.Select, Span: 4, Title: i18n.T(ctx, "window.cluster_title"), Value: chosen,
+		Placeholder: i18n.T(ctx, "window.cluster_all"),
+	}
+	list, err := c.Fleet.Clusters(ctx, actor(r), workspace.ID, fleet.ClusterFilter{Limit: mostOffered})
+	if err != nil {
+		return field, err
+	}
+	if list.Total > mostOffered {
+		field.Hint = i18n.T(ctx, "window.cluster_hint", mostOffered, list.Total)
+	}
+	there := chosen == ""
+	for _, line := range list.Lines {
+		id := line.ID.String()
+		there = there || id == chosen
+		field.Options = append(field.Options, ui.Option{Value: id, Text: line.Name})
+	}
+	if id, err := uuid.Parse(chosen); err == nil && !there {
+		line, err := c.Fleet.ClusterLine(ctx, actor(r), id)
+		switch {
+		case err == nil && line.WorkspaceID == workspace.ID && line.ArchivedAt == nil:
+			field.Options = append(field.Options, ui.Option{Value: chosen, Text: line.Name})
+		case err != nil && !fault.Is(err, fault.NotFound):
+			return field, err
+		}
+	}
+	return field, nil
+}
+
+func windowFields(ctx context.Context, t automationTyped, known ui.Field) []ui.Field {
 	fields := []ui.Field{
 		{Name: automation.FieldStarts, Kind: ui.Text, Span: 1, Title: i18n.T(ctx, "window.starts_title"), Value: t.starts, Placeholder: "22:00"},
 		{Name: automation.FieldHours, Kind: ui.Number, Span: 1, Title: i18n.T(ctx, "window.hours_title"), Value: t.hours},
 		{Name: automation.FieldZone, Kind: ui.Text, Span: 2, Title: i18n.T(ctx, "window.zone_title"), Value: t.zone, Placeholder: "Europe/Berlin"},
-		{Name: automation.FieldCluster, Kind: ui.Text, Span: 4, Title: i18n.T(ctx, "window.cluster_title"), Hint: i18n.T(ctx, "window.cluster_hint"), Value: t.cluster, Optional: true},
+		known,
 	}
 	focusProblem(fields, t.windowProblems)
 	return fields
