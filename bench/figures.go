@@ -45,6 +45,7 @@ type unit func(float64) string
 // Times are measured in seconds, memory in bytes.
 func seconds(v float64) string      { return fmt.Sprintf("%.2f s", v) }
 func milliseconds(v float64) string { return fmt.Sprintf("%.1f ms", v*1e3) }
+func microseconds(v float64) string { return fmt.Sprintf("%.1f µs", v*1e6) }
 func mebibytes(v float64) string    { return fmt.Sprintf("%.1f MiB", v/(1<<20)) }
 
 // ratio says how many times the floor or peer something is.

@@ -25,6 +25,7 @@ type options struct {
 	Idle     int      `flag:"idle" default:"10" help:"idle clusters whose memory is summed"`
 	Rows     int      `flag:"rows" default:"1000" help:"clusters in the list"`
 	Many     int      `flag:"many" default:"10000" help:"clusters in the list that is filtered, sorted and paged"`
+	Merges   int      `flag:"merges" default:"1000000" help:"upgrades of made-up clusters that are compared with an oracle"`
 	Requests int      `flag:"requests" default:"500" help:"requests for the list in each round"`
 
 	Settle time.Duration `flag:"settle" default:"30s" help:"pause between the last cluster's being ready and the look at memory"`
@@ -36,7 +37,7 @@ type options struct {
 // Validate refuses counts that would measure nothing.
 func (o *options) Validate() error {
 	var problems []error
-	for name, count := range map[string]int{"samples": o.Samples, "together": o.Together, "idle": o.Idle, "rows": o.Rows, "many": o.Many, "requests": o.Requests} {
+	for name, count := range map[string]int{"samples": o.Samples, "together": o.Together, "idle": o.Idle, "rows": o.Rows, "many": o.Many, "merges": o.Merges, "requests": o.Requests} {
 		if count < 1 {
 			problems = append(problems, fmt.Errorf("--%s must be 1 at least", name))
 		}
@@ -61,6 +62,7 @@ var measurements = []measurement{
 	{"start", []string{"samples"}, (*bench).start},
 	{"page", []string{"rows", "requests"}, (*bench).page},
 	{"render", []string{"samples"}, (*bench).render},
+	{"merges", []string{"merges"}, (*bench).merges},
 	{"lists", []string{"many", "requests"}, (*bench).lists},
 	{"create", []string{"samples"}, (*bench).create},
 	{"together", []string{"together"}, (*bench).together},
@@ -124,7 +126,7 @@ func (b *bench) arguments(m measurement) string {
 	for _, count := range []struct {
 		flag        string
 		is, usually int
-	}{{"samples", b.Samples, 10}, {"together", b.Together, 5}, {"idle", b.Idle, 10}, {"rows", b.Rows, 1000}, {"many", b.Many, 10000}, {"requests", b.Requests, 500}} {
+	}{{"samples", b.Samples, 10}, {"together", b.Together, 5}, {"idle", b.Idle, 10}, {"rows", b.Rows, 1000}, {"many", b.Many, 10000}, {"merges", b.Merges, 1_000_000}, {"requests", b.Requests, 500}} {
 		if count.is != count.usually && slices.Contains(m.uses, count.flag) {
 			out += fmt.Sprintf(" --%s %d", count.flag, count.is)
 		}
