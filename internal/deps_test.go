@@ -59,6 +59,11 @@ var rules = []rule{
 	{folder: "cmd/dvp-csi-driver", may: []string{"agents", "internal"}, never: toolkit},
 	{folder: "cmd/dvp-emulator", may: []string{"agents", "internal"}, never: toolkit},
 	{folder: "cmd/terraform-provider-dvp", may: []string{"agents", "internal"}, never: toolkit},
+	// Helm renders charts in tests only.
+	{
+		folder: "cmd", never: []string{"helm.sh/helm"},
+		may: []string{"agents", "billing", "fleet", "internal", "jobs", "migrations", "store", "views", "web"},
+	},
 	{folder: "cmd/lab", may: []string{"agents", "internal"}, never: toolkit},
 }
 

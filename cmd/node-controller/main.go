@@ -11,6 +11,7 @@ import (
 	"github.com/go-logr/logr"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/clientcmd"
@@ -32,6 +33,7 @@ import (
 	"commander/agents/node/controller/bashiblelock"
 	"commander/agents/node/controller/drain"
 	"commander/agents/node/controller/fencing"
+	"commander/agents/node/controller/fencingagents"
 	"commander/agents/node/controller/groupstatus"
 	"commander/agents/node/controller/template"
 	"commander/agents/node/controller/webhook"
@@ -44,11 +46,13 @@ import (
 type options struct {
 	Metrics    string   `flag:"metrics-bind-address" default:":8080" help:"address of /metrics; 0 means none"`
 	Health     string   `flag:"health-probe-bind-address" default:":8081" help:"address of /healthz and /readyz"`
-	Disabled   []string `flag:"disable-controllers" help:"names of controllers that shall not run: node-group-status, update-approval, node-draining, node-template, node-fencing, bashible-context, bashible-apiserver-lock, webhooks"`
+	Disabled   []string `flag:"disable-controllers" help:"names of controllers that shall not run: node-group-status, update-approval, node-draining, node-template, node-fencing, fencing-agents, bashible-context, bashible-apiserver-lock, webhooks"`
 	Concurrent int      `flag:"max-concurrent-reconciles" default:"1" help:"objects that a controller looks at side by side; approval and fencing never take more than one"`
 	CertDir    string   `flag:"webhook-cert-dir" default:"/tmp/k8s-webhook-server/serving-certs" help:"folder of tls.crt and tls.key of the webhooks"`
 	Port       int      `flag:"webhook-port" default:"9443" help:"port of the webhooks"`
 	Elect      bool     `flag:"leader-elect" default:"true" help:"act only as the leader of all replicas"`
+	Agent      string   `flag:"fencing-agent-image" help:"image of fencing-agent; empty means that no group is fenced, whatever it says"`
+	AgentPull  []string `flag:"fencing-agent-pull-secrets" help:"names of Secrets to pull that image with"`
 	Kubeconfig string   `flag:"kubeconfig" env:"KUBECONFIG" help:"how to reach the API server; empty means as a pod of the cluster"`
 	LogLevel   string   `flag:"log-level" default:"info" oneof:"debug info warn error" help:"lowest level that is logged"`
 }
@@ -82,6 +86,9 @@ func start(ctx context.Context, args []string) error {
 		{"node-draining", func() error { return drain.Setup(ctx, manager, now, metrics.Registry) }},
 		{"node-template", func() error { return template.Setup(manager) }},
 		{fencing.Name, func() error { return fencing.Setup(manager, now, log) }},
+		{fencingagents.Name, func() error {
+			return fencingagents.Setup(manager, fencingagents.Image{Name: o.Agent, PullSecrets: o.AgentPull})
+		}},
 		{bashiblecontext.Name, func() error { return bashiblecontext.Setup(manager, now) }},
 		{bashiblelock.Name, func() error { return bashiblelock.Setup(manager, metrics.Registry) }},
 		{"webhooks", func() error { return webhook.Setup(manager) }},
@@ -119,7 +126,8 @@ func newManager(o options) (ctrl.Manager, error) {
 		// Only those of nodes: a controller need not be able to read all.
 		Cache: cache.Options{ByObject: map[client.Object]cache.ByObject{
 			&corev1.Secret{}:     {Namespaces: map[string]cache.Config{api.Namespace: {}}},
-			&appsv1.Deployment{}: {Namespaces: map[string]cache.Config{api.Namespace: {}}},
+			&appsv1.DaemonSet{}:  {Namespaces: map[string]cache.Config{api.Namespace: {}}},
+			&appsv1.Deployment{}: {Namespaces: map[string]cache.Config{api.Namespace: {FieldSelector: fields.OneTermEqualSelector("metadata.name", bashiblelock.Deployment)}}},
 		}},
 	})
 	if err != nil {

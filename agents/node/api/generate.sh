@@ -12,3 +12,6 @@ for version in v1 v1alpha1 v1alpha2; do
 	mv agents/node/api/$version/zz_generated.deepcopy.go agents/node/api/$version/deepcopy_gen.go
 done
 $generator crd:maxDescLen=400 paths=./agents/node/api/... output:crd:dir=agents/node/api/crds
+# The chart installs the same definitions.
+mkdir -p charts/node-manager/definitions
+cp agents/node/api/crds/*.yaml charts/node-manager/definitions/

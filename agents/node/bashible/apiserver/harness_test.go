@@ -100,8 +100,8 @@ func start(t *testing.T) *world {
 	w.must(os.WriteFile(w.digests, []byte(`{"common":{"pause":"sha256:one"}}`), 0o600))
 	w.must(os.WriteFile(filepath.Join(dir, "tls.crt"), cert, 0o600))
 	w.must(os.WriteFile(filepath.Join(dir, "tls.key"), key, 0o600))
-	w.install("manifests/access.yaml", nil)
-	w.install("manifests/apiservice.yaml", func(u *unstructured.Unstructured) {
+	w.install("../../../../charts/node-manager/manifests/access.yaml", nil)
+	w.install("../../../../charts/node-manager/manifests/apiservice.yaml", func(u *unstructured.Unstructured) {
 		w.must(unstructured.SetNestedField(u.Object, base64.StdEncoding.EncodeToString(ca), "spec", "caBundle"))
 		w.must(unstructured.SetNestedField(u.Object, int64(listener.Addr().(*net.TCPAddr).Port), "spec", "service", "port"))
 	})

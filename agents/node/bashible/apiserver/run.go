@@ -15,6 +15,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -26,6 +27,7 @@ import (
 	"commander/agents/node/api"
 	v1 "commander/agents/node/api/v1"
 	"commander/agents/node/api/v1alpha1"
+	"commander/agents/node/bashible/input"
 	"commander/internal/clock"
 	"commander/internal/run"
 )
@@ -83,7 +85,11 @@ func serve(ctx context.Context, o Options, scheme *runtime.Scheme) error {
 	}
 	cached, err := cache.New(o.Cluster, cache.Options{
 		Scheme: scheme, SyncPeriod: ptr(resync), ReaderFailOnMissingInformer: true,
-		ByObject: map[client.Object]cache.ByObject{&corev1.Secret{}: {Namespaces: map[string]cache.Config{api.Namespace: {}, registryNamespace: {}}}},
+		// Two Secrets and no others: it need not be able to see what it does not use.
+		ByObject: map[client.Object]cache.ByObject{&corev1.Secret{}: {Namespaces: map[string]cache.Config{
+			api.Namespace:     {FieldSelector: fields.OneTermEqualSelector("metadata.name", input.Secret)},
+			registryNamespace: {FieldSelector: fields.OneTermEqualSelector("metadata.name", registrySecret)},
+		}}},
 	})
 	if err != nil {
 		return startError{fmt.Errorf("watch cluster: %w", err)}

@@ -38,15 +38,25 @@ func docker(ctx context.Context, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
+// notRun ends a test that lacks what it needs: as not run, or as failed where
+// COMMANDER_TEST_REQUIRE_DOCKER=1 says that all is there, as in CI.
+func notRun(t *testing.T, format string, args ...any) {
+	t.Helper()
+	if os.Getenv("COMMANDER_TEST_REQUIRE_DOCKER") == "1" {
+		t.Fatalf("not run: "+format, args...)
+	}
+	t.Skipf("not run: "+format, args...)
+}
+
 // needs reports what is missing for real machines, and gives the address at which they reach this one.
 func needs(t *testing.T) (gateway, kubelet string) {
 	t.Helper()
 	if _, err := docker(t.Context(), "version"); err != nil {
-		t.Skipf("no Docker engine answers, so there are no machines: %v", err)
+		notRun(t, "no Docker engine answers, so there are no machines: %v", err)
 	}
 	for _, name := range []string{image(), image() + "-packages"} {
 		if _, err := docker(t.Context(), "image", "inspect", name); err != nil {
-			t.Skipf("the image %s is missing; `.ci/machine/build %s` makes it", name, image())
+			notRun(t, "the image %s is missing; `.ci/machine/build %s` makes it", name, image())
 		}
 	}
 	kubelet = os.Getenv("COMMANDER_TEST_KUBELET")
@@ -60,7 +70,7 @@ func needs(t *testing.T) (gateway, kubelet string) {
 		}
 	}
 	if kubelet == "" {
-		t.Skip("kubelet is missing; `make kubelet` builds it")
+		notRun(t, "kubelet is missing; `make kubelet` builds it")
 	}
 	gateway, err = docker(t.Context(), "network", "inspect", "bridge", "--format", "{{(index .IPAM.Config 0).Gateway}}")
 	if err != nil || net.ParseIP(gateway) == nil {

@@ -80,7 +80,7 @@ func newCluster(t *testing.T, gateway, kubelet string) *cluster {
 	for _, name := range []string{api.Namespace, "d8-system"} {
 		c.must(c.client.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}))
 	}
-	c.install("../apiserver/manifests/access.yaml", nil)
+	c.install("../../../../charts/node-manager/manifests/access.yaml", nil)
 	id, secret, _ := strings.Cut(token, ".")
 	c.must(c.client.Create(t.Context(), &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "bootstrap-token-" + id, Labels: map[string]string{api.LabelTokenGroup: group}},
@@ -219,7 +219,7 @@ func (c *cluster) serveConfigurations(digests map[string]any) {
 	raw, err := json.Marshal(digests)
 	c.must(err)
 	c.must(os.WriteFile(filepath.Join(dir, "digests.json"), raw, 0o600))
-	c.install("../apiserver/manifests/apiservice.yaml", func(u *unstructured.Unstructured) {
+	c.install("../../../../charts/node-manager/manifests/apiservice.yaml", func(u *unstructured.Unstructured) {
 		c.must(unstructured.SetNestedField(u.Object, base64.StdEncoding.EncodeToString(c.authority()), "spec", "caBundle"))
 		c.must(unstructured.SetNestedField(u.Object, int64(listener.Addr().(*net.TCPAddr).Port), "spec", "service", "port"))
 	})

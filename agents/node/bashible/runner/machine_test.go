@@ -91,7 +91,7 @@ func (m *machine) install() {
 	defer installing.Unlock()
 	ok := func(err error) { m.must(client.IgnoreAlreadyExists(err)) }
 	ok(m.client.Create(m.t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: api.Namespace}}))
-	text, err := os.ReadFile("../apiserver/manifests/access.yaml")
+	text, err := os.ReadFile("../../../../charts/node-manager/manifests/access.yaml")
 	m.must(err)
 	for decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096); ; {
 		u := new(unstructured.Unstructured)

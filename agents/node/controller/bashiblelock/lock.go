@@ -22,8 +22,8 @@ import (
 // Name is that of the controller.
 const Name = "bashible-apiserver-lock"
 
-// deployment is that of bashible-api-server.
-const deployment = "bashible-apiserver"
+// Deployment is the name of that of bashible-api-server.
+const Deployment = "bashible-apiserver"
 
 // Reconciler keeps the lock as the rollout is.
 type Reconciler struct {
@@ -41,7 +41,7 @@ func NewGauge() prometheus.Gauge {
 // Reconcile locks or unlocks the context; without a Deployment nothing rolls.
 func (r *Reconciler) Reconcile(ctx context.Context, _ ctrl.Request) (ctrl.Result, error) {
 	d := new(appsv1.Deployment)
-	err := r.Client.Get(ctx, client.ObjectKey{Namespace: api.Namespace, Name: deployment}, d)
+	err := r.Client.Get(ctx, client.ObjectKey{Namespace: api.Namespace, Name: Deployment}, d)
 	if client.IgnoreNotFound(err) != nil {
 		return ctrl.Result{}, fmt.Errorf("get deployment of bashible-api-server: %w", err)
 	}
@@ -89,7 +89,7 @@ func Setup(manager ctrl.Manager, metrics prometheus.Registerer) error {
 	}
 	// The name of the one object to look at, whatever changed.
 	look := handler.EnqueueRequestsFromMapFunc(func(_ context.Context, o client.Object) []reconcile.Request {
-		if o.GetNamespace() != api.Namespace || (o.GetName() != input.Secret && o.GetName() != deployment) {
+		if o.GetNamespace() != api.Namespace || (o.GetName() != input.Secret && o.GetName() != Deployment) {
 			return nil
 		}
 		return []reconcile.Request{{NamespacedName: client.ObjectKey{Namespace: api.Namespace, Name: input.Secret}}}

@@ -45,9 +45,9 @@ func TestLockedDuringARollout(t *testing.T) {
 		}
 	}
 	expect("without a deployment", 0)
-	replicas, labels := int32(2), map[string]string{"app": deployment}
+	replicas, labels := int32(2), map[string]string{"app": Deployment}
 	d := &appsv1.Deployment{
-		ObjectMeta: metav1.ObjectMeta{Namespace: api.Namespace, Name: deployment},
+		ObjectMeta: metav1.ObjectMeta{Namespace: api.Namespace, Name: Deployment},
 		Spec: appsv1.DeploymentSpec{Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: labels}, Template: corev1.PodTemplateSpec{
 			ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "old"}}},
 		}},
