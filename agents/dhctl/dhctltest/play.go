@@ -22,6 +22,8 @@ type Server struct {
 
 	grpc *grpc.Server
 
+	script func(Start) ([]Step, bool)
+
 	mu      sync.Mutex // guards all below
 	scripts [][]Step
 	heard   Heard
@@ -53,15 +55,32 @@ func Play(t testing.TB, steps ...Step) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(dir, "s")
-	l, err := net.Listen("unix", path)
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Errorf("remove socket of scripted dhctl server: %v", err)
+		}
+	})
+	s := serve(t, filepath.Join(dir, "s"))
+	s.scripts, s.script = [][]Step{steps}, s.next
+	return s
+}
+
+// Direct starts a server on a socket that asks for the script of each operation. It ends with the
+// test.
+func Direct(t testing.TB, socket string, script func(Start) []Step) *Server {
+	t.Helper()
+	s := serve(t, socket)
+	s.script = func(start Start) ([]Step, bool) { return script(start), true }
+	return s
+}
+
+func serve(t testing.TB, socket string) *Server {
+	t.Helper()
+	l, err := net.Listen("unix", socket)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &Server{
-		Address: "unix:" + path, scripts: [][]Step{steps}, changed: make(chan struct{}),
-		grpc: grpc.NewServer(grpc.WaitForHandlers(true)),
-	}
+	s := &Server{Address: "unix:" + socket, changed: make(chan struct{}), grpc: grpc.NewServer(grpc.WaitForHandlers(true))}
 	pb.RegisterDHCTLServer(s.grpc, &actor{server: s})
 	grpc_health_v1.RegisterHealthServer(s.grpc, health.NewServer())
 	served := make(chan error, 1)
@@ -70,9 +89,6 @@ func Play(t testing.TB, steps ...Step) *Server {
 		s.grpc.Stop()
 		if err := <-served; err != nil {
 			t.Errorf("scripted dhctl server: %v", err)
-		}
-		if err := os.RemoveAll(dir); err != nil {
-			t.Errorf("remove socket of scripted dhctl server: %v", err)
 		}
 	})
 	return s
@@ -120,7 +136,7 @@ func (s *Server) note(change func(*Heard)) {
 	s.changed = make(chan struct{})
 }
 
-func (s *Server) next() ([]Step, bool) {
+func (s *Server) next(Start) ([]Step, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.scripts) == 0 {

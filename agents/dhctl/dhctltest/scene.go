@@ -39,7 +39,7 @@ type scene struct {
 	server    *Server
 	asks      bool // the operation has phase ends
 	say       func(saying) error
-	started   chan struct{}
+	started   chan Start
 	cancelled chan struct{}
 	closed    chan struct{}
 	replies   chan reply
@@ -49,16 +49,17 @@ type scene struct {
 func (s *Server) play(ctx context.Context, asks bool, hear func() (hearing, error), say func(saying) error) error {
 	c := &scene{
 		ctx: ctx, server: s, asks: asks, say: say,
-		started: make(chan struct{}), cancelled: make(chan struct{}), closed: make(chan struct{}),
+		started: make(chan Start, 1), cancelled: make(chan struct{}), closed: make(chan struct{}),
 		replies: make(chan reply, 16),
 	}
 	go c.listen(hear) // ends with the call
+	var start Start
 	select {
-	case <-c.started:
+	case start = <-c.started:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	steps, ok := s.next()
+	steps, ok := s.script(start)
 	if !ok {
 		return status.Error(codes.FailedPrecondition, "there is no script for this operation")
 	}
@@ -89,7 +90,7 @@ func (c *scene) listen(hear func() (hearing, error)) {
 		switch {
 		case h.start != nil:
 			c.server.note(func(all *Heard) { all.Starts = append(all.Starts, *h.start) })
-			start.Do(func() { close(c.started) })
+			start.Do(func() { c.started <- *h.start })
 		case h.reply != nil:
 			c.server.note(func(all *Heard) {
 				all.Continues = append(all.Continues, h.reply.kind)

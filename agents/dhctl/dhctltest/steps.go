@@ -98,6 +98,14 @@ func Until(open <-chan struct{}) Step {
 	}
 }
 
+// Do lets the test do something of its own.
+func Do(something func()) Step {
+	return func(*scene) error {
+		something()
+		return nil
+	}
+}
+
 // Die breaks the conversation as the death of the engine's process does.
 func Die() Step {
 	return func(*scene) error { return status.Error(codes.Unavailable, "the process died") }
