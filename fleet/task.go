@@ -139,12 +139,16 @@ var retriable = map[store.TaskStatus]bool{
 }
 
 // Retry queues another attempt of a task that failed, was stopped or was lost. It goes on from
-// the stored state, so that finished phases are not done twice. It fails with Conflict when the
-// task is not over, or when something else has been done to the cluster since.
+// the stored state, so that finished phases are not done twice. Destructive changes that were called
+// off, before an approval or after it, are asked about again. It fails with Conflict when the task is
+// not over, or when something else has been done to the cluster since.
 func (f *Fleet) Retry(ctx context.Context, actor Actor, id uuid.UUID) (store.Task, error) {
 	return f.requeue(ctx, actor, id, "task.retry", func(task store.Task) (string, error) {
-		if !retriable[task.Status] {
+		switch {
+		case !retriable[task.Status]:
 			return "", fault.New(fault.Conflict, "task.not_now")
+		case task.Status == store.TaskCancelled:
+			return "", nil
 		}
 		return task.ChangeID, nil
 	})
@@ -207,15 +211,22 @@ func (f *Fleet) newest(ctx context.Context, tx *store.Tx, task store.Task, clust
 	if err != nil {
 		return err
 	}
-	for _, other := range tasks {
-		if other.ID == task.ID {
+	for _, newer := range tasks {
+		switch {
+		case newer.ID == task.ID:
 			return nil
-		}
-		if other.Kind != store.TaskCheck && (other.Status != store.TaskCancelled || other.StartedAt != nil) {
+		case newer.Kind == store.TaskCheck:
+		case !Over(newer.Status), didSomethingAfter(task, newer):
 			return fault.New(fault.Conflict, "task.not_newest")
 		}
 	}
 	return nil
+}
+
+// didSomethingAfter reports whether a newer task was at work once a task had ended. It may have been
+// before: what a person waits for overtakes what runs by itself.
+func didSomethingAfter(task, newer store.Task) bool {
+	return newer.StartedAt != nil && (task.FinishedAt == nil || newer.FinishedAt == nil || newer.FinishedAt.After(*task.FinishedAt))
 }
 
 // nextAttempt queues a task again and delivers it: its number fences off whoever still holds an
@@ -296,7 +307,8 @@ func (f *Fleet) settle(ctx context.Context, tx *store.Tx, cluster *store.Cluster
 	return f.move(ctx, tx, cluster, ended.failed)
 }
 
-// GiveUp closes a lost task as failed, when a person has decided not to go on with it.
+// GiveUp closes a lost task as failed, when a person has decided not to go on with it. It fails with
+// Conflict when the task is not lost: an engine may still be at work.
 func (f *Fleet) GiveUp(ctx context.Context, actor Actor, id uuid.UUID) (store.Task, error) {
 	var task store.Task
 	err := f.Store.InTx(ctx, func(tx *store.Tx) error {
@@ -305,6 +317,9 @@ func (f *Fleet) GiveUp(ctx context.Context, actor Actor, id uuid.UUID) (store.Ta
 		var err error
 		if task, cluster, workspace, err = f.taskFor(ctx, tx, actor, id); err != nil {
 			return err
+		}
+		if !lost(task) { // whoever works on it is asked to stop, and not left alone with the cluster
+			return fault.New(fault.Conflict, "task.not_now")
 		}
 		if err := f.close(ctx, tx, task, store.TaskFailed, "task.given_up"); err != nil {
 			return err

@@ -144,6 +144,9 @@ func TestOnlyWhatIsOverIsTriedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	retry("running", fault.Conflict)
+	if _, err := b.GiveUp(t.Context(), b.Admin, task.ID); !fault.Is(err, fault.Conflict) {
+		t.Errorf("a task that runs is given up: got %v", err)
+	}
 	if err := b.Finish(t.Context(), d, fleet.Ending{Status: store.TaskFailed}); err != nil {
 		t.Fatal(err)
 	}
@@ -217,6 +220,31 @@ func TestApprovalIsBoundToWhatWasShown(t *testing.T) {
 	b.Run(t, approved, store.TaskSucceeded)
 	if c, _ := b.Store.Cluster(t.Context(), cluster.ID); c.Status != store.ClusterInSync || c.DestructiveChangeID != "" {
 		t.Errorf("got %s %q", c.Status, c.DestructiveChangeID)
+	}
+}
+
+// Whoever stops a change instead of approving it has not approved it.
+func TestAChangeThatWasCalledOffIsAskedAboutAgain(t *testing.T) {
+	t.Parallel()
+	b := fleettest.New(t)
+	cluster := b.Installed(t, "doubt", nil)
+	task, err := b.Converge(t.Context(), b.Admin, cluster.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := fleet.Delivery{TaskID: task.ID, Attempt: 1}
+	if _, err := b.Claim(t.Context(), d, "w"); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Finish(t.Context(), d, fleet.Ending{Status: store.TaskWaitingApproval, ChangeID: "one"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.StopTask(t.Context(), b.Admin, task.ID); err != nil {
+		t.Fatal(err)
+	}
+	again, err := b.Retry(t.Context(), b.Admin, task.ID)
+	if err != nil || again.ChangeID != "" {
+		t.Errorf("got an attempt that may do %q, %v: nobody has approved anything", again.ChangeID, err)
 	}
 }
 

@@ -3,12 +3,14 @@ package simulation
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"commander/fleet"
 	"commander/store"
 )
 
@@ -29,6 +31,9 @@ type connection struct {
 	w    *world
 	p    *process
 	name string
+	// delivery is what a worker's connection is for.
+	delivery fleet.Delivery
+	asked    int // the time, for a fault
 }
 
 // errGone answers a process that is dead: whatever it still does reaches nobody.
@@ -43,7 +48,8 @@ func (c *connection) begin(ctx context.Context, fn func(pgx.Tx, store.Querier) e
 // ask does fn as one transaction, unless a fault comes between: before the commit nothing was
 // written, after it everything was, and the caller is told the same.
 func (c *connection) ask(ctx context.Context, what string, fn func(pgx.Tx, store.Querier) error) error {
-	time.Sleep(c.w.between(c.name, what, time.Millisecond, 900*time.Millisecond))
+	luck := c.w.of(c.name, what)
+	time.Sleep(luck.between(time.Millisecond, 900*time.Millisecond))
 	c.p.thaw()
 	if c.p.dead {
 		return errGone
@@ -51,15 +57,19 @@ func (c *connection) ask(ctx context.Context, what string, fn func(pgx.Tx, store
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if c.w.faulty() && (c.w.databaseAway() || c.w.in(c.name, what+" breaks before", 150)) {
+	if c.w.faulty() && (c.w.databaseAway() || luck.in(150)) {
+		if c.w.fault == unnoticed && slices.Contains(c.w.judges, c.p) {
+			return errors.New("something is wrong")
+		}
 		return broken()
 	}
-	made, err := c.w.database.run(context.WithoutCancel(ctx), c.w.databaseNow(), fn)
+	made, err := c.w.database.run(context.WithoutCancel(ctx), c.w.databaseNow(), c.planted(fn))
 	if err != nil {
 		return err
 	}
 	c.w.committed(made)
-	if c.w.faulty() && c.w.in(c.name, what+" breaks after", 150) {
+	if c.w.faulty() && luck.in(150) {
+		c.w.tell("%s does not learn of its commit (%s)", c.name, what)
 		return broken()
 	}
 	return nil

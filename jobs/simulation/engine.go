@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
-
-	"sigs.k8s.io/yaml"
 
 	"commander/fleet"
 	"commander/jobs/clustermanager"
@@ -58,6 +58,7 @@ type operation struct {
 	heard       time.Time // of the caller
 	frozenUntil time.Time
 	killed      bool
+	afterStop   int           // phases begun since a person stopped it
 	broken      chan struct{} // closed when it is killed
 	said        chan message
 	answers     chan bool
@@ -134,11 +135,11 @@ func (i *installer) begin(op clustermanager.Operation) (*operation, error) {
 		w: w, name: i.name + "/engine", cluster: w.clusters[op.ClusterID], op: op, delivery: i.delivery, heard: time.Now(),
 		broken: make(chan struct{}), said: make(chan message, 100), answers: make(chan bool, 1),
 	}
-	var config struct{ Size int }
-	if err := yaml.Unmarshal([]byte(op.ClusterConfig), &config); err != nil {
-		return nil, err
+	_, size, _ := strings.Cut(op.ClusterConfig, "size: ")
+	var err error
+	if o.n, err = strconv.Atoi(strings.TrimSpace(size)); err != nil {
+		return nil, fmt.Errorf("read the configuration: %w", err)
 	}
-	o.n = config.Size
 	if op.State != nil {
 		var state progress
 		if err := json.Unmarshal(op.State, &state); err != nil {
@@ -184,7 +185,10 @@ func (o *operation) unheard() bool {
 }
 
 func (o *operation) work() {
-	if o.cluster.lock != nil && !o.w.faults.has("no lock in the engine") {
+	if other := o.cluster.lock; other != nil && other.frozenUntil.IsZero() {
+		o.w.fail("%s begins while %s is at work and well", o.name, other.name)
+	}
+	if o.cluster.lock != nil && o.w.fault != unlocked {
 		o.tell(message{result: &clustermanager.Result{State: o.op.State, Err: "another operation is at this cluster"}})
 		return
 	}
@@ -194,6 +198,7 @@ func (o *operation) work() {
 		o.cluster.lock = nil
 	}
 	if result != nil && !o.killed {
+		o.w.tell("%s ends: stopped %v, unheard %v, change %q, error %q", o.name, result.Stopped, result.Unheard, result.ChangeID, result.Err)
 		o.tell(message{result: result})
 	}
 }
@@ -207,8 +212,11 @@ func (o *operation) tell(m message) {
 
 // run returns nil when the engine was killed.
 func (o *operation) run() *clustermanager.Result {
-	if id := fmt.Sprintf("change-%d", o.n); o.op.Kind == store.TaskConverge && o.n%5 == 0 && o.op.ApprovedChange != id {
+	destructive := o.op.Kind == store.TaskConverge && o.n%5 == 0
+	if id := fmt.Sprintf("change-%d", o.n); destructive && o.op.ApprovedChange != id {
 		return &clustermanager.Result{State: o.state(), ChangeID: id}
+	} else if destructive && !o.w.approved[o.op.ClusterID+"/"+id] {
+		o.w.fail("%s makes a change that nobody has approved", o.name)
 	}
 	phases := plan[o.op.Kind]
 	o.tell(message{progress: o.announced(0, phases)}) // also when it goes on in the middle
@@ -258,6 +266,7 @@ func (o *operation) announced(i int, phases []string) *fleet.Progress {
 // effect is what a phase does to the cluster; nobody else may do anything meanwhile.
 func (o *operation) effect(phase string) bool {
 	o.w.begins(o, phase)
+	o.w.tell("%s: %s, phase %s", o.name, o.op.Kind, phase)
 	time.Sleep(o.w.between(o.name, phase, time.Second, 40*time.Second))
 	alive := o.step()
 	if o.cluster.at == o {
@@ -300,6 +309,7 @@ func (o *operation) success() *clustermanager.Result {
 
 func (o *operation) kill() {
 	if !o.killed {
+		o.w.tell("%s is killed", o.name)
 		o.killed = true
 		close(o.broken)
 		if o.cluster.lock == o {

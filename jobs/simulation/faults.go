@@ -2,14 +2,8 @@ package simulation
 
 import (
 	"fmt"
-	"slices"
 	"time"
 )
-
-// planted are faults in what the run stands on, which the run must find.
-type planted []string
-
-func (p planted) has(name string) bool { return slices.Contains(p, name) }
 
 // disturb does harm until the time for it is over.
 func (w *world) disturb() {
@@ -18,9 +12,11 @@ func (w *world) disturb() {
 		if !w.faulty() || w.over() {
 			return
 		}
-		i := w.of("harm", "worker").IntN(len(w.workers))
+		i := w.of("harm", "worker").below(len(w.workers))
 		worker := w.workers[i]
-		switch w.of("harm", "kind").IntN(8) {
+		harm := w.of("harm", "kind").below(8)
+		w.tell("%s", []string{"a worker dies", "a worker stands still", "a worker's clock jumps", "a judge's clock jumps", "the database goes away", "an engine is killed", "an engine stands still", "a worker shuts down, a judge stands still"}[harm])
+		switch harm {
 		case 0:
 			worker.kill()
 			w.Go(func() {
@@ -32,7 +28,7 @@ func (w *world) disturb() {
 		case 2:
 			worker.skew += w.jump()
 		case 3:
-			judge := w.judges[w.of("harm", "judge").IntN(len(w.judges))]
+			judge := w.judges[w.of("harm", "judge").below(len(w.judges))]
 			judge.skew += w.jump()
 		case 4:
 			w.awayUntil = time.Now().Add(w.between("harm", "away", time.Second, 5*time.Minute))
@@ -45,7 +41,7 @@ func (w *world) disturb() {
 				o.frozenUntil = later(o.frozenUntil, time.Now().Add(w.between("harm", "engine", time.Second, 7*time.Minute)))
 			}
 		case 7:
-			judge := w.judges[w.of("harm", "judge").IntN(len(w.judges))]
+			judge := w.judges[w.of("harm", "judge").below(len(w.judges))]
 			judge.freeze(w.between("harm", "freeze judge", time.Second, 7*time.Minute))
 			w.locked(func() {
 				for m := range worker.managers {
@@ -67,5 +63,5 @@ func (w *world) someOperation() *operation {
 	if len(w.operations) == 0 {
 		return nil
 	}
-	return w.operations[len(w.operations)-1-w.of("harm", "operation").IntN(min(2, len(w.operations)))]
+	return w.operations[len(w.operations)-1-w.of("harm", "operation").below(min(2, len(w.operations)))]
 }

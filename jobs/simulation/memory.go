@@ -6,7 +6,10 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
 
+	"commander/fleet"
 	"commander/store"
 )
 
@@ -20,7 +23,7 @@ type memory struct {
 func (m *memory) run(_ context.Context, now time.Time, fn func(pgx.Tx, store.Querier) error) ([]delivery, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	next := m.rows.copied()
+	next := m.rows.next()
 	next.now = now
 	if err := fn(transaction{rows: next}, next); err != nil {
 		return nil, err
@@ -30,17 +33,23 @@ func (m *memory) run(_ context.Context, now time.Time, fn func(pgx.Tx, store.Que
 	if m.watch != nil {
 		m.watch(before, next)
 	}
-	return next.jobs[len(before.jobs):], nil
+	var made []delivery
+	for _, job := range next.jobs.rows[len(before.jobs.rows):] {
+		made = append(made, *job)
+	}
+	return made, nil
 }
 
 func (m *memory) settled(_ context.Context, now time.Time, id int64, state string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if job := m.rows.job(id); job != nil {
+	next := m.rows.next()
+	if job := next.jobs.change(jobOf(id)); job != nil {
 		if job.state = state; state == "running" {
 			job.attempted = now
 		}
 	}
+	m.rows = next
 	return nil
 }
 
@@ -48,4 +57,17 @@ func (m *memory) settled(_ context.Context, now time.Time, id int64, state strin
 type transaction struct {
 	pgx.Tx // nil
 	rows   *rows
+}
+
+// queue is River as the rules see it: a job appears when the transaction around it is committed.
+type queue struct{}
+
+func (queue) InsertTx(_ context.Context, tx pgx.Tx, args river.JobArgs, _ *river.InsertOpts) (*rivertype.JobInsertResult, error) {
+	r := tx.(transaction).rows
+	id := int64(len(r.jobs.rows) + 1)
+	if carried, is := args.(interface{ Of() fleet.Delivery }); is {
+		d := carried.Of()
+		r.jobs.insert(delivery{id: id, task: d.TaskID, attempt: d.Attempt, state: "available"})
+	}
+	return &rivertype.JobInsertResult{Job: &rivertype.JobRow{ID: id}}, nil
 }

@@ -56,15 +56,18 @@ func told(tasks []store.Task) string {
 
 // whim is something that people do. What is refused is no matter.
 func (w *world) whim(p *process, f *fleet.Fleet, name string, cluster store.Cluster, tasks []store.Task) {
-	switch w.of(name, "whim").IntN(9) {
+	switch w.of(name, "whim").below(9) {
 	case 0, 1, 2:
 		_, _, _ = f.ChangeCluster(p.ctx, somebody, cluster.ID, fleet.ClusterChange{
 			Revision: cluster.Revision, Name: cluster.Name, TemplateVersionID: *cluster.TemplateVersionID,
-			Values: store.Values{"size": float64(w.of(name, "n").IntN(1000))}, Install: true,
+			Values: store.Values{"size": float64(w.of(name, "n").below(1000))}, Install: true,
 		})
 	case 3:
 		if len(tasks) > 0 {
-			_, _ = f.StopTask(p.ctx, somebody, tasks[0].ID)
+			task, err := f.StopTask(p.ctx, somebody, tasks[0].ID)
+			if err == nil && task.Status == store.TaskRunning {
+				w.locked(func() { w.stopped[fleet.Delivery{TaskID: task.ID, Attempt: task.Attempt}] = true })
+			}
 		}
 	case 4:
 		if w.in(name, "really", 3) {
@@ -86,6 +89,7 @@ func (w *world) mend(p *process, f *fleet.Fleet, cluster store.Cluster, tasks []
 		case store.TaskRunning:
 			return // it goes on by itself
 		case store.TaskWaitingApproval:
+			w.locked(func() { w.approved[cluster.ID.String()+"/"+task.ChangeID] = true })
 			_, _ = f.Approve(p.ctx, somebody, task.ID, task.ChangeID)
 			return
 		case store.TaskLost, store.TaskLostInCritical:
@@ -122,6 +126,15 @@ func (w *world) rests(cluster store.Cluster, tasks []store.Task) bool {
 		if is(task.Status, active...) {
 			return false
 		}
+	}
+	checks := 0
+	for _, task := range tasks {
+		if task.Kind == store.TaskCheck && task.Status == store.TaskSucceeded {
+			checks++
+		}
+	}
+	if checks > 1 {
+		w.fail("cluster %s keeps %d checks that came to their end", cluster.Name, checks)
 	}
 	real := w.clusters[cluster.ID.String()]
 	switch {

@@ -60,8 +60,10 @@ func (p *process) kill() {
 }
 
 // rules are production's, over a connection of their own.
-func (p *process) rules(name string) *fleet.Fleet {
-	c := &connection{w: p.w, p: p, name: name}
+func (p *process) rules(name string) *fleet.Fleet { return p.rulesFor(name, fleet.Delivery{}) }
+
+func (p *process) rulesFor(name string, d fleet.Delivery) *fleet.Fleet {
+	c := &connection{w: p.w, p: p, name: name, delivery: d}
 	return &fleet.Fleet{
 		Store: store.Over(c, p.w.keys, c.begin), Queue: p.w.queue, Clock: p, Log: quiet,
 		Settings: fleet.Settings{PublicURL: "https://commander.test", QuietLimit: quietLimit},
@@ -80,12 +82,15 @@ type execution struct {
 func (p *process) work(d fleet.Delivery, name string) error {
 	name = p.name + "/" + name
 	m := &clustermanager.Manager{
-		Tasks: p.rules(name), Installer: &installer{p: p, name: name, delivery: d}, Log: quiet, Worker: p.name, PublicURL: "https://commander.test",
+		Tasks: p.rulesFor(name, d), Installer: &installer{p: p, name: name, delivery: d}, Log: quiet, Worker: p.name, PublicURL: "https://commander.test",
 		UUID: uuid.NewString(),
 	}
 	mine := &execution{p: p, since: time.Now()}
 	p.w.locked(func() { p.managers[m], p.w.executing[d] = true, mine })
 	err := m.Work(p.ctx, d)
+	if err != nil && p.w.fault == rash && !p.dead {
+		_ = p.rulesFor(name, d).HandBack(p.ctx, d, nil)
+	}
 	p.w.locked(func() {
 		if delete(p.managers, m); p.w.executing[d] == mine {
 			delete(p.w.executing, d)

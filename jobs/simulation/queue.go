@@ -4,25 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/riverqueue/river"
-	"github.com/riverqueue/river/rivertype"
-
 	"commander/fleet"
 )
-
-// queue is River as the rules see it: a job appears when the transaction around it is committed.
-type queue struct{}
-
-func (queue) InsertTx(_ context.Context, tx pgx.Tx, args river.JobArgs, _ *river.InsertOpts) (*rivertype.JobInsertResult, error) {
-	r := tx.(transaction).rows
-	id := int64(len(r.jobs) + 1)
-	if carried, is := args.(interface{ Of() fleet.Delivery }); is {
-		d := carried.Of()
-		r.jobs = append(r.jobs, delivery{id: id, task: d.TaskID, attempt: d.Attempt, state: "available"})
-	}
-	return &rivertype.JobInsertResult{Job: &rivertype.JobRow{ID: id}}, nil
-}
 
 // committed hands out what a transaction delivered.
 func (w *world) committed(made []delivery) {
@@ -40,13 +23,13 @@ func (w *world) handOut(d delivery, name string) {
 		if w.over() {
 			return
 		}
-		p := w.workers[w.of(name, "worker").IntN(len(w.workers))]
+		p := w.workers[w.of(name, "worker").below(len(w.workers))]
 		if p.dead || p.frozenUntil.After(time.Now()) || w.faulty() && w.databaseAway() {
 			continue
 		}
 		if w.faulty() && w.in(name, "delivered twice", 15) {
 			twin := d
-			w.Go(func() { w.execute(w.workers[w.of(name, "second worker").IntN(len(w.workers))], twin, name+"'") })
+			w.Go(func() { w.execute(w.workers[w.of(name, "second worker").below(len(w.workers))], twin, name+"'") })
 		}
 		w.execute(p, d, name)
 		return

@@ -1,7 +1,6 @@
 package simulation
 
 import (
-	"maps"
 	"slices"
 	"time"
 
@@ -10,41 +9,43 @@ import (
 	"commander/store"
 )
 
-// rows are what the task machine writes, in one version: a transaction works on a copy.
+// rows are what the task machine writes, in one version: a transaction works on the next.
 type rows struct {
 	store.Querier // nil: a question that is not answered below ends the run
 
-	now      time.Time // the database's
-	faults   planted
-	clusters map[uuid.UUID]store.Cluster
-	order    []uuid.UUID // of the clusters
-	tasks    []store.Task
-	states   map[uuid.UUID]store.ClusterState
-	// revisions of all clusters, as they were written.
-	revisions []store.ClusterRevision
-	jobs      []delivery
+	now       time.Time // the database's
+	clusters  table[store.Cluster]
+	tasks     table[store.Task]
+	states    table[store.ClusterState]
+	revisions table[store.ClusterRevision]
+	jobs      table[delivery]
+	audits    table[store.InsertAuditParams]
+	*given
+
+	forbidden string // what a cluster did in this version against the table of states; empty for nothing
+}
+
+// given are rows that no run changes.
+type given struct {
 	workspace store.Workspace
 	template  store.ClusterTemplate
 	version   store.ClusterTemplateVersion
 }
 
-// copied is a version to write on. Rows are replaced, never changed in place.
-func (r *rows) copied() *rows {
-	c := *r
-	c.clusters, c.states = maps.Clone(r.clusters), maps.Clone(r.states)
-	c.tasks, c.revisions, c.jobs = slices.Clone(r.tasks), slices.Clip(r.revisions), slices.Clone(r.jobs)
-	return &c
+// next is a version to write on.
+func (r *rows) next() *rows {
+	return &rows{
+		given: r.given, clusters: r.clusters.shared(), tasks: r.tasks.shared(), states: r.states.shared(),
+		revisions: r.revisions.shared(), jobs: r.jobs.shared(), audits: r.audits.shared(),
+	}
 }
 
-// task finds a row to read or replace; nil when there is none.
-func (r *rows) task(id uuid.UUID) *store.Task {
-	for i := range r.tasks {
-		if r.tasks[i].ID == id {
-			return &r.tasks[i]
-		}
-	}
-	return nil
+func taskOf(id uuid.UUID) func(*store.Task) bool {
+	return func(t *store.Task) bool { return t.ID == id }
 }
+
+// task finds a row to read; nil when there is none.
+func (r *rows) task(id uuid.UUID) *store.Task { return r.tasks.find(taskOf(id)) }
 
 // delivery is a job of the queue.
 type delivery struct {
@@ -55,21 +56,29 @@ type delivery struct {
 	attempted time.Time
 }
 
-func (r *rows) job(id int64) *delivery {
-	for i := range r.jobs {
-		if r.jobs[i].id == id {
-			return &r.jobs[i]
-		}
-	}
-	return nil
-}
+func jobOf(id int64) func(*delivery) bool { return func(d *delivery) bool { return d.id == id } }
 
 func is(status store.TaskStatus, any ...store.TaskStatus) bool { return slices.Contains(any, status) }
 
 // active are the statuses of tasks that are not over.
 var active = []store.TaskStatus{store.TaskQueued, store.TaskRunning, store.TaskWaitingApproval, store.TaskLost, store.TaskLostInCritical}
 
-// inOrder sorts tasks as the queries do: by priority, then by age.
-func inOrder(tasks []store.Task) {
-	slices.SortStableFunc(tasks, func(a, b store.Task) int { return a.Priority - b.Priority })
+// where gives the tasks that fit, as the queries sort them: by priority, then by age.
+func (r *rows) where(fits func(*store.Task) bool) []*store.Task {
+	var found []*store.Task
+	for _, task := range r.tasks.rows {
+		if fits(task) {
+			found = append(found, task)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b *store.Task) int { return a.Priority - b.Priority })
+	return found
+}
+
+func idsOf(tasks []*store.Task) []uuid.UUID {
+	ids := make([]uuid.UUID, 0, len(tasks))
+	for _, task := range tasks {
+		ids = append(ids, task.ID)
+	}
+	return ids
 }

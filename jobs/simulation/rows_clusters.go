@@ -33,17 +33,18 @@ func (r *rows) InsertCluster(_ context.Context, p store.InsertClusterParams) (st
 		Revision: 1, SyncMode: store.SyncAuto, CheckIntervalMinutes: 1, SshPublicKey: p.SshPublicKey, SshPrivateKey: p.SshPrivateKey,
 		SshPrivateKeyKey: p.SshPrivateKeyKey, CreatedAt: r.now, ChangedAt: r.now,
 	}
-	r.clusters[p.ID] = cluster
-	r.order = append(slices.Clip(r.order), p.ID)
+	r.clusters.insert(cluster)
 	return cluster, nil
 }
 
+func clusterOf(id uuid.UUID) func(*store.Cluster) bool {
+	return func(c *store.Cluster) bool { return c.ID == id }
+}
+
+func (r *rows) cluster(id uuid.UUID) *store.Cluster { return r.clusters.find(clusterOf(id)) }
+
 func (r *rows) Cluster(_ context.Context, id uuid.UUID) (store.Cluster, error) {
-	cluster, known := r.clusters[id]
-	if !known {
-		return cluster, pgx.ErrNoRows
-	}
-	return cluster, nil
+	return read(r.cluster(id))
 }
 
 func (r *rows) ClusterForUpdate(ctx context.Context, id uuid.UUID) (store.Cluster, error) {
@@ -51,14 +52,12 @@ func (r *rows) ClusterForUpdate(ctx context.Context, id uuid.UUID) (store.Cluste
 }
 
 func (r *rows) set(id uuid.UUID, change func(c *store.Cluster)) error {
-	cluster := r.clusters[id]
+	cluster := r.clusters.change(clusterOf(id))
 	from := cluster.Status
-	change(&cluster)
-	if cluster.Status != from && !fleet.ClusterCanBecome(from, cluster.Status) {
-		return fmt.Errorf("cluster %s goes from %s to %s", cluster.Name, from, cluster.Status)
+	if change(cluster); cluster.Status != from && !fleet.ClusterCanBecome(from, cluster.Status) {
+		r.forbidden = fmt.Sprintf("cluster %s goes from %s to %s", cluster.Name, from, cluster.Status)
 	}
 	cluster.ChangedAt = r.now
-	r.clusters[id] = cluster
 	return nil
 }
 
@@ -71,7 +70,7 @@ func (r *rows) SetClusterConfiguration(_ context.Context, p store.SetClusterConf
 		c.Name, c.TemplateVersionID, c.Status = p.Name, p.TemplateVersionID, p.Status
 		c.Revision++
 	})
-	return r.clusters[p.ID], err
+	return *r.cluster(p.ID), err
 }
 
 func (r *rows) SetClusterApplied(_ context.Context, p store.SetClusterAppliedParams) error {
@@ -97,19 +96,18 @@ func (r *rows) ArchiveCluster(_ context.Context, p store.ArchiveClusterParams) e
 
 // ClustersDueForCheck leaves out whoever waits for a window: nobody has any here.
 func (r *rows) ClustersDueForCheck(_ context.Context, batch int) ([]uuid.UUID, error) {
-	var due []store.Cluster
-	for _, id := range r.order {
-		c := r.clusters[id]
-		fits := c.ArchivedAt == nil && c.WasCreated &&
-			slices.Contains([]store.ClusterStatus{store.ClusterInSync, store.ClusterUnknown, store.ClusterSynchronizationFailure}, c.Status)
+	var due []*store.Cluster
+	for _, c := range r.clusters.rows {
+		fits := c.ArchivedAt == nil && c.WasCreated && (c.Status == store.ClusterPendingChanges && c.SyncMode == store.SyncAuto ||
+			slices.Contains([]store.ClusterStatus{store.ClusterInSync, store.ClusterUnknown, store.ClusterSynchronizationFailure}, c.Status))
 		if !fits || c.CheckedAt != nil && !c.CheckedAt.Before(r.now.Add(-time.Duration(c.CheckIntervalMinutes)*time.Minute)) {
 			continue
 		}
-		if tasks, _ := r.ActiveTasks(context.Background(), id); len(tasks) == 0 {
+		if r.tasks.find(func(t *store.Task) bool { return t.ClusterID == c.ID && is(t.Status, active...) }) == nil {
 			due = append(due, c)
 		}
 	}
-	slices.SortStableFunc(due, func(a, b store.Cluster) int { return moment(a.CheckedAt).Compare(moment(b.CheckedAt)) })
+	slices.SortStableFunc(due, func(a, b *store.Cluster) int { return moment(a.CheckedAt).Compare(moment(b.CheckedAt)) })
 	ids := []uuid.UUID{}
 	for _, c := range due[:min(batch, len(due))] {
 		ids = append(ids, c.ID)
@@ -130,42 +128,41 @@ func (r *rows) InsertClusterRevision(_ context.Context, p store.InsertClusterRev
 		SecretParameters: p.SecretParameters, SecretParametersKey: p.SecretParametersKey, Rendered: p.Rendered, RenderedKey: p.RenderedKey,
 		RenderErrors: p.RenderErrors, CreatedBy: p.CreatedBy, CreatedAt: r.now, Given: p.Given,
 	}
-	r.revisions = append(r.revisions, row)
+	r.revisions.insert(row)
 	return row, nil
 }
 
 func (r *rows) ClusterRevision(_ context.Context, p store.ClusterRevisionParams) (store.ClusterRevision, error) {
-	for _, row := range r.revisions {
-		if row.ClusterID == p.ClusterID && row.Revision == p.Revision {
-			return row, nil
-		}
-	}
-	return store.ClusterRevision{}, pgx.ErrNoRows
+	return read(r.revisions.find(func(c *store.ClusterRevision) bool { return c.ClusterID == p.ClusterID && c.Revision == p.Revision }))
+}
+
+func stateOf(cluster uuid.UUID) func(*store.ClusterState) bool {
+	return func(s *store.ClusterState) bool { return s.ClusterID == cluster }
 }
 
 func (r *rows) ClusterState(_ context.Context, cluster uuid.UUID) (store.ClusterState, error) {
-	state, known := r.states[cluster]
-	if !known {
-		return state, pgx.ErrNoRows
-	}
-	return state, nil
+	return read(r.states.find(stateOf(cluster)))
 }
 
 func (r *rows) SetClusterState(_ context.Context, p store.SetClusterStateParams) error {
-	r.states[p.ClusterID] = store.ClusterState{
+	r.states.delete(stateOf(p.ClusterID))
+	r.states.insert(store.ClusterState{
 		ClusterID: p.ClusterID, State: p.State, StateKey: p.StateKey, TaskID: p.TaskID, Attempt: p.Attempt, Phase: p.Phase, WrittenAt: r.now,
-	}
+	})
 	return nil
 }
 
 func (r *rows) DeleteClusterState(_ context.Context, cluster uuid.UUID) error {
-	delete(r.states, cluster)
+	r.states.delete(stateOf(cluster))
 	return nil
 }
 
-// What the rules write beside and the machine never reads.
+// What the rules write beside and the machine never reads: only audits are kept, to compare how runs end.
 
-func (r *rows) InsertAudit(context.Context, store.InsertAuditParams) error { return nil }
+func (r *rows) InsertAudit(_ context.Context, p store.InsertAuditParams) error {
+	r.audits.insert(p)
+	return nil
+}
 
 func (r *rows) InsertAgentToken(context.Context, store.InsertAgentTokenParams) (store.AgentToken, error) {
 	return store.AgentToken{}, nil

@@ -21,12 +21,12 @@ func (r *rows) InsertTask(_ context.Context, p store.InsertTaskParams) (store.Ta
 		Revision: p.Revision, Attempt: 1, Phases: store.Phases{}, ChangeID: p.ChangeID, Result: json.RawMessage("{}"), CreatedBy: p.CreatedBy,
 		CreatedAt: r.now, ChangedAt: r.now,
 	}
-	r.tasks = append(r.tasks, task)
+	r.tasks.insert(task)
 	return task, nil
 }
 
 func (r *rows) SetTaskDelivery(_ context.Context, p store.SetTaskDeliveryParams) error {
-	r.task(p.ID).Delivery = p.Delivery
+	r.tasks.change(taskOf(p.ID)).Delivery = p.Delivery
 	return nil
 }
 
@@ -35,56 +35,48 @@ func (r *rows) Task(_ context.Context, id uuid.UUID) (store.TaskRow, error) {
 	if task == nil {
 		return store.TaskRow{}, pgx.ErrNoRows
 	}
-	return store.TaskRow{Task: *task, ClusterName: r.clusters[task.ClusterID].Name}, nil
+	return store.TaskRow{Task: *task, ClusterName: r.cluster(task.ClusterID).Name}, nil
 }
 
 func (r *rows) TaskForUpdate(_ context.Context, id uuid.UUID) (store.Task, error) {
-	if task := r.task(id); task != nil {
-		return *task, nil
+	return read(r.task(id))
+}
+
+// read is the row that was found, or that there is none.
+func read[R any](row *R) (found R, err error) {
+	if row == nil {
+		return found, pgx.ErrNoRows
 	}
-	return store.Task{}, pgx.ErrNoRows
+	return *row, nil
 }
 
 func (r *rows) ActiveTasks(_ context.Context, cluster uuid.UUID) ([]store.Task, error) {
-	found := []store.Task{}
-	for _, task := range r.tasks {
-		if task.ClusterID == cluster && is(task.Status, active...) {
-			found = append(found, task)
+	found := r.where(func(t *store.Task) bool { return t.ClusterID == cluster && is(t.Status, active...) })
+	all := make([]store.Task, 0, len(found))
+	for _, task := range found {
+		if task.Status == store.TaskRunning {
+			all = append(all, *task)
 		}
 	}
-	inOrder(found)
-	slices.SortStableFunc(found, func(a, b store.Task) int { return first(b) - first(a) })
-	return found, nil
-}
-
-func first(task store.Task) int {
-	if task.Status == store.TaskRunning {
-		return 1
+	for _, task := range found {
+		if task.Status != store.TaskRunning {
+			all = append(all, *task)
+		}
 	}
-	return 0
+	return all, nil
 }
 
 func (r *rows) NextQueuedTask(_ context.Context, cluster uuid.UUID) (store.Task, error) {
-	var found []store.Task
-	for _, task := range r.tasks {
-		if task.ClusterID == cluster && task.Status == store.TaskQueued {
-			found = append(found, task)
-		}
-	}
+	found := r.where(func(t *store.Task) bool { return t.ClusterID == cluster && t.Status == store.TaskQueued })
 	if len(found) == 0 {
 		return store.Task{}, pgx.ErrNoRows
 	}
-	inOrder(found)
-	return found[0], nil
+	return *found[0], nil
 }
 
 // held is the row of an attempt that may write; nil when it may not.
 func (r *rows) held(id uuid.UUID, attempt int, status store.TaskStatus) *store.Task {
-	task := r.task(id)
-	if task == nil || task.Status != status || task.Attempt != attempt {
-		return nil
-	}
-	return task
+	return r.tasks.change(func(t *store.Task) bool { return t.ID == id && t.Status == status && t.Attempt == attempt })
 }
 
 func (r *rows) ClaimTask(_ context.Context, p store.ClaimTaskParams) (store.Task, error) {
@@ -106,9 +98,6 @@ func (r *rows) BeatTask(_ context.Context, p store.BeatTaskParams) (bool, error)
 		return false, pgx.ErrNoRows
 	}
 	now := r.now
-	if r.faults.has("beat on another clock") {
-		now = now.Add(-wrongBy)
-	}
 	task.HeartbeatAt = &now
 	return task.StopRequested, nil
 }
@@ -119,11 +108,8 @@ func (r *rows) SetTaskProgress(_ context.Context, p store.SetTaskProgressParams)
 		return 0, nil
 	}
 	now := r.now
-	progress := max(task.Progress, min(p.Progress, 0.99))
-	if r.faults.has("progress goes back") {
-		progress = p.Progress
-	}
-	task.Phase, task.SubPhase, task.Progress, task.Phases, task.HeartbeatAt, task.ChangedAt = p.Phase, p.SubPhase, progress, p.Phases, &now, now
+	task.Phase, task.SubPhase, task.Progress = p.Phase, p.SubPhase, max(task.Progress, min(p.Progress, 0.99))
+	task.Phases, task.HeartbeatAt, task.ChangedAt = p.Phases, &now, now
 	return 1, nil
 }
 
@@ -143,25 +129,26 @@ func (r *rows) FinishTask(_ context.Context, p store.FinishTaskParams) (store.Ta
 		return store.Task{}, pgx.ErrNoRows
 	}
 	now := r.now
-	task.Status, task.Error, task.Phases, task.ChangeID, task.Result, task.FinishedAt, task.ChangedAt = p.Status, p.Error, p.Phases, p.ChangeID, p.Result, &now, now
-	if p.Status == store.TaskSucceeded || r.faults.has("whole at any end") {
+	task.Status, task.Error, task.Phases, task.Result, task.FinishedAt, task.ChangedAt = p.Status, p.Error, p.Phases, p.Result, &now, now
+	if p.ChangeID != "" {
+		task.ChangeID = p.ChangeID
+	}
+	if p.Status == store.TaskSucceeded {
 		task.Progress = 1
 	}
 	return *task, nil
 }
 
 func (r *rows) RequeueTask(_ context.Context, p store.RequeueTaskParams) (store.Task, error) {
-	task := r.task(p.ID)
+	task := r.tasks.change(taskOf(p.ID))
 	task.Status, task.Worker, task.Delivery, task.HeartbeatAt, task.FinishedAt, task.StopRequested = store.TaskQueued, "", nil, nil, nil, false
 	task.Error, task.Phases, task.ChangeID, task.ChangedAt = "", p.Phases, p.ChangeID, r.now
-	if !r.faults.has("same attempt again") {
-		task.Attempt++
-	}
+	task.Attempt++
 	return *task, nil
 }
 
 func (r *rows) SetTaskStatus(_ context.Context, p store.SetTaskStatusParams) (store.Task, error) {
-	task := r.task(p.ID)
+	task := r.tasks.change(taskOf(p.ID))
 	task.Status, task.Error, task.Phases, task.ChangedAt = p.Status, p.Error, p.Phases, r.now
 	if is(p.Status, store.TaskSucceeded, store.TaskFailed, store.TaskCancelled, store.TaskLost, store.TaskLostInCritical) {
 		now := r.now
@@ -171,61 +158,42 @@ func (r *rows) SetTaskStatus(_ context.Context, p store.SetTaskStatusParams) (st
 }
 
 func (r *rows) RequestTaskStop(_ context.Context, id uuid.UUID) error {
-	task := r.task(id)
+	task := r.tasks.change(taskOf(id))
 	task.StopRequested, task.ChangedAt = true, r.now
 	return nil
 }
 
 func (r *rows) Now(context.Context) (time.Time, error) { return r.now, nil }
 
-func (r *rows) quiet(task store.Task, limit time.Duration) bool {
-	if r.faults.has("impatient") {
-		limit /= 8
+func (r *rows) quiet(limit time.Duration) func(*store.Task) bool {
+	return func(t *store.Task) bool {
+		return t.Status == store.TaskRunning && t.HeartbeatAt.Before(r.now.Add(-limit))
 	}
-	return task.Status == store.TaskRunning && task.HeartbeatAt.Before(r.now.Add(-limit))
 }
 
 func (r *rows) QuietTasks(_ context.Context, limit time.Duration) ([]uuid.UUID, error) {
-	var found []store.Task
-	for _, task := range r.tasks {
-		if r.quiet(task, limit) && !(r.faults.has("a forgotten kind") && task.Kind == store.TaskDestroy) {
-			found = append(found, task)
-		}
-	}
-	slices.SortStableFunc(found, func(a, b store.Task) int { return a.HeartbeatAt.Compare(*b.HeartbeatAt) })
-	ids := []uuid.UUID{}
-	for _, task := range found {
-		ids = append(ids, task.ID)
-	}
-	return ids, nil
+	found := r.where(r.quiet(limit))
+	slices.SortStableFunc(found, func(a, b *store.Task) int { return a.HeartbeatAt.Compare(*b.HeartbeatAt) })
+	return idsOf(found), nil
 }
 
 func (r *rows) QuietTaskForUpdate(_ context.Context, p store.QuietTaskForUpdateParams) (store.Task, error) {
 	task := r.task(p.ID)
-	if task == nil || !r.quiet(*task, p.QuietLimit) {
+	if task == nil || !r.quiet(p.QuietLimit)(task) {
 		return store.Task{}, pgx.ErrNoRows
 	}
 	return *task, nil
 }
 
 func (r *rows) UndeliveredTasks(_ context.Context, grace time.Duration) ([]uuid.UUID, error) {
-	var found []store.Task
-	for _, task := range r.tasks {
-		if task.Status == store.TaskQueued && task.ChangedAt.Before(r.now.Add(-grace)) && !r.waitsForAnother(task) && !r.underWay(task, grace) {
-			found = append(found, task)
-		}
-	}
-	inOrder(found)
-	ids := []uuid.UUID{}
-	for _, task := range found {
-		ids = append(ids, task.ID)
-	}
-	return ids, nil
+	return idsOf(r.where(func(t *store.Task) bool {
+		return t.Status == store.TaskQueued && t.ChangedAt.Before(r.now.Add(-grace)) && !r.waitsForAnother(t) && !r.underWay(t, grace)
+	})), nil
 }
 
-func (r *rows) waitsForAnother(task store.Task) bool {
+func (r *rows) waitsForAnother(task *store.Task) bool {
 	younger := false
-	for _, other := range r.tasks {
+	for _, other := range r.tasks.rows {
 		switch {
 		case other.ID == task.ID:
 			younger = true
@@ -239,28 +207,28 @@ func (r *rows) waitsForAnother(task store.Task) bool {
 	return false
 }
 
-func (r *rows) underWay(task store.Task, grace time.Duration) bool {
-	if task.Delivery == nil || r.faults.has("delivered without end") {
-		return task.Delivery != nil
+func (r *rows) underWay(task *store.Task, grace time.Duration) bool {
+	if task.Delivery == nil {
+		return false
 	}
-	job := r.job(*task.Delivery)
+	job := r.jobs.find(jobOf(*task.Delivery))
 	return job.state == "available" || job.state == "running" && job.attempted.After(r.now.Add(-grace))
 }
 
 func (r *rows) TasksOfCluster(_ context.Context, p store.TasksOfClusterParams) ([]store.Task, error) {
 	found := []store.Task{}
-	for _, task := range slices.Backward(r.tasks) {
+	for _, task := range slices.Backward(r.tasks.rows) {
 		if task.ClusterID == p.ClusterID && len(found) < p.PageSize {
-			found = append(found, task)
+			found = append(found, *task)
 		}
 	}
 	return found, nil
 }
 
 func (r *rows) DeleteOlderChecks(_ context.Context, p store.DeleteOlderChecksParams) error {
-	r.tasks = slices.DeleteFunc(r.tasks, func(task store.Task) bool {
-		return task.ClusterID == p.ClusterID && task.Kind == store.TaskCheck && task.ID != p.ID &&
-			is(task.Status, store.TaskSucceeded, store.TaskFailed, store.TaskCancelled)
+	r.tasks.delete(func(t *store.Task) bool {
+		return t.ClusterID == p.ClusterID && t.Kind == store.TaskCheck && t.ID != p.ID &&
+			is(t.Status, store.TaskSucceeded, store.TaskFailed, store.TaskCancelled)
 	})
 	return nil
 }

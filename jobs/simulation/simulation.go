@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -31,8 +32,7 @@ func Prepare(ctx context.Context) (Start, error) {
 	params := json.RawMessage(`[{"key": "size", "title": "Size", "type": "number", "default": 0}]`)
 	template, version := uuid.New(), uuid.New()
 	r := &rows{
-		now: time.Now().UTC(), clusters: map[uuid.UUID]store.Cluster{}, states: map[uuid.UUID]store.ClusterState{},
-		workspace: store.Workspace{ID: uuid.New(), Slug: "demo", Name: "Demo"},
+		given: &given{workspace: store.Workspace{ID: uuid.New(), Slug: "demo", Name: "Demo"}},
 	}
 	r.template = store.ClusterTemplate{ID: template, WorkspaceID: r.workspace.ID, Name: "small", CurrentVersionID: &version}
 	r.version = store.ClusterTemplateVersion{
@@ -56,17 +56,20 @@ func Prepare(ctx context.Context) (Start, error) {
 const clusterConfiguration = `apiVersion: deckhouse.io/v1
 kind: ClusterConfiguration
 clusterType: Cloud
-kubernetesVersion: "1.37"
 size: {{ .size }}
 `
 
+// Options are what may be asked of a run beside its seed.
+type Options struct {
+	Fault string    // one of Planted; empty for none
+	Trace io.Writer // gets a line for each thing that happens; nil for nobody
+}
+
 // Run lets a seed run in a bubble of time and returns the rule that was broken, and how it all ended.
-func Run(t *testing.T, start Start, seed uint64, faults ...string) (problem, end string) {
+func Run(t *testing.T, start Start, seed uint64, o Options) (problem, end string) {
 	synctest.Test(t, func(*testing.T) {
-		w := start.world(seed, faults)
-		m := &memory{rows: start.rows.copied()}
-		m.rows.faults = faults
-		m.watch = w.watch
+		w := start.world(seed, o)
+		m := &memory{rows: start.rows, watch: w.watch}
 		w.database, w.queue = m, queue{}
 		w.run()
 		problem, end = w.problem, m.rows.summary()
@@ -74,16 +77,17 @@ func Run(t *testing.T, start Start, seed uint64, faults ...string) (problem, end
 	return problem, end
 }
 
-func (s Start) world(seed uint64, faults planted) *world {
+func (s Start) world(seed uint64, o Options) *world {
 	w := &world{
-		chance: newChance(seed), keys: s.keys, faults: faults, began: time.Now(), clusters: map[string]*cluster{},
-		executing: map[fleet.Delivery]*execution{}, succeeded: map[fleet.Delivery]bool{}, names: map[uuid.UUID]string{},
-		stored: map[string]bool{}, numbers: map[numbered]int{}, ids: s.rows.order,
+		chance: newChance(seed), keys: s.keys, fault: o.Fault, trace: o.Trace, began: time.Now(), clusters: map[string]*cluster{},
+		executing: map[fleet.Delivery]*execution{}, succeeded: map[fleet.Delivery]bool{}, stopped: map[fleet.Delivery]bool{}, approved: map[string]bool{}, names: map[uuid.UUID]string{},
+		stored: map[string]bool{}, numbers: map[numbered]int{},
 	}
 	w.ctx, w.cancel = context.WithCancel(context.Background())
-	for _, id := range s.rows.order {
-		w.clusters[id.String()] = &cluster{}
-		w.numbers[numbered{id, 1}] = 1
+	for _, c := range s.rows.clusters.rows {
+		w.ids = append(w.ids, c.ID)
+		w.clusters[c.ID.String()] = &cluster{}
+		w.numbers[numbered{c.ID, 1}] = 1
 	}
 	return w
 }
@@ -91,12 +95,11 @@ func (s Start) world(seed uint64, faults planted) *world {
 // summary is how a run ended, without ids and times.
 func (r *rows) summary() string {
 	var b strings.Builder
-	for _, id := range r.order {
-		c := r.clusters[id]
+	for _, c := range r.clusters.rows {
 		fmt.Fprintf(&b, "%s %s revision %d archived %v\n", c.Name, c.Status, c.Revision, c.ArchivedAt != nil)
-		for _, task := range r.tasks {
-			if task.ClusterID == id {
-				b.WriteString(line(task))
+		for _, task := range r.tasks.rows {
+			if task.ClusterID == c.ID {
+				b.WriteString(line(*task))
 			}
 		}
 	}

@@ -3,10 +3,22 @@
 package simulation_test
 
 import (
+	"flag"
 	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"sync"
 	"testing"
 
 	"commander/jobs/simulation"
+)
+
+var (
+	schedules = flag.Uint64("schedules", 100_000, "how many seeds are run; a tenth with -short")
+	oneSeed   = flag.Uint64("seed", 0, "with -run TestOneSeed -v: the seed whose events are told")
+	oneFault  = flag.String("fault", "", "with -seed: the planted fault")
 )
 
 func start(t *testing.T) simulation.Start {
@@ -18,33 +30,60 @@ func start(t *testing.T) simulation.Start {
 	return s
 }
 
-const (
-	schedules = 20_000
-	parts     = 4
-)
+// partOf says to a child which part of the schedules is its own.
+const partOf = "SIMULATION_PART"
 
+// TestNoScheduleBreaksARule divides the schedules among processes, one a core: a run does one thing
+// at a time, and costs a third less where no other core has to be told.
 func TestNoScheduleBreaksARule(t *testing.T) {
 	t.Parallel()
-	s := start(t)
-	for part := range uint64(parts) {
-		t.Run(fmt.Sprint(part), func(t *testing.T) {
-			t.Parallel()
-			for seed := part; seed < schedules; seed += parts {
-				if problem, end := simulation.Run(t, s, seed); problem != "" {
-					t.Fatalf("seed %d: %s\n%s", seed, problem, end)
-				}
+	count := *schedules
+	if testing.Short() {
+		count /= 10
+	}
+	parts := uint64(runtime.NumCPU())
+	if part, err := strconv.ParseUint(os.Getenv(partOf), 10, 64); err == nil {
+		s := start(t)
+		for seed := part; seed < count; seed += parts {
+			if problem, end := simulation.Run(t, s, seed, simulation.Options{}); problem != "" {
+				t.Fatalf("seed %d: %s\n%s", seed, problem, end)
+			}
+		}
+		return
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var children sync.WaitGroup
+	for part := range parts {
+		children.Go(func() {
+			c := exec.CommandContext(t.Context(), self, "-test.run=^TestNoScheduleBreaksARule$", "-test.timeout=0", fmt.Sprint("-schedules=", count))
+			c.Env = append(os.Environ(), fmt.Sprint(partOf, "=", part), "GOMAXPROCS=1", "GOGC=800")
+			if said, err := c.CombinedOutput(); err != nil {
+				t.Errorf("part %d: %v\n%s", part, err, said)
 			}
 		})
 	}
+	children.Wait()
 }
 
 func TestASeedRepeats(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	for seed := range uint64(50) {
-		_, first := simulation.Run(t, s, seed)
-		if _, second := simulation.Run(t, s, seed); first != second {
+		_, first := simulation.Run(t, s, seed, simulation.Options{})
+		if _, second := simulation.Run(t, s, seed, simulation.Options{}); first != second {
 			t.Fatalf("seed %d ended once as\n%sand once as\n%s", seed, first, second)
 		}
+	}
+}
+
+// TestOneSeed tells what happens in one run, for whoever has to find out why it broke a rule.
+func TestOneSeed(t *testing.T) {
+	problem, end := simulation.Run(t, start(t), *oneSeed, simulation.Options{Fault: *oneFault, Trace: t.Output()})
+	t.Logf("%s\n%s", problem, end)
+	if problem != "" && *oneFault == "" {
+		t.Errorf("seed %d breaks a rule", *oneSeed)
 	}
 }

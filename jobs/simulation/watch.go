@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"commander/fleet"
@@ -15,30 +16,49 @@ const slack = 20 * time.Second
 func (w *world) watch(before, after *rows) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	running := map[any]string{}
-	for i := range after.tasks {
-		task := &after.tasks[i]
-		if task.Status == store.TaskRunning {
-			if running[task.ClusterID] != "" {
-				w.fail("two tasks run on one cluster")
-			}
-			running[task.ClusterID] = string(task.Kind)
-		}
-		w.watchTask(before.task(task.ID), task)
+	if after.tasks.mine {
+		w.watchTasks(before, after)
 	}
-	for _, row := range after.revisions[len(before.revisions):] {
+	if after.forbidden != "" {
+		w.fail("%s", after.forbidden)
+	}
+	for _, row := range after.revisions.rows[len(before.revisions.rows):] {
 		if n, is := row.Parameters["size"].(float64); is {
 			w.numbers[numbered{row.ClusterID, row.Revision}] = int(n)
 		}
 	}
-	for id, state := range after.states {
-		if before.states[id].WrittenAt.Equal(state.WrittenAt) {
+	if !after.states.mine {
+		return
+	}
+	for _, state := range after.states.rows {
+		if slices.Contains(before.states.rows, state) {
 			continue
 		}
 		if old := before.task(state.TaskID); old != nil && old.Attempt != state.Attempt {
 			w.fail("attempt %d wrote the state of attempt %d", state.Attempt, old.Attempt)
 		}
-		w.watchState(state)
+		w.watchState(*state)
+	}
+}
+
+func (w *world) watchTasks(before, after *rows) {
+	for i, task := range after.tasks.rows {
+		if i < len(before.tasks.rows) && before.tasks.rows[i] == task {
+			continue
+		}
+		w.watchTask(before.task(task.ID), task)
+		if task.Status != store.TaskRunning {
+			continue
+		}
+		for _, other := range after.tasks.rows {
+			switch {
+			case other == task || other.ClusterID != task.ClusterID:
+			case other.Status == store.TaskRunning:
+				w.fail("two tasks run on one cluster")
+			case is(other.Status, store.TaskLost, store.TaskLostInCritical):
+				w.fail("a %s runs on a cluster whose %s is lost", task.Kind, other.Kind)
+			}
+		}
 	}
 }
 
@@ -60,7 +80,10 @@ func (w *world) watchState(row store.ClusterState) {
 }
 
 func (w *world) watchTask(old, task *store.Task) {
-	if old == nil || old.Status == task.Status && old.Attempt == task.Attempt && old.Progress == task.Progress {
+	if old == nil || old.Status != task.Status || old.Attempt != task.Attempt {
+		w.tell("%s %s of cluster %s, revision %d, attempt %d: %s %s %s", task.Kind, task.ID, task.ClusterID, task.Revision, task.Attempt, task.Status, task.ChangeID, task.Error)
+	}
+	if old == nil {
 		return
 	}
 	if old.Status != task.Status && !fleet.CanBecome(old.Status, task.Status) {
@@ -71,6 +94,9 @@ func (w *world) watchTask(old, task *store.Task) {
 	}
 	if task.Progress >= 1 && task.Status != store.TaskSucceeded {
 		w.fail("a task that is %s is whole", task.Status)
+	}
+	if old.Status == store.TaskRunning && task.Status == store.TaskRunning && (old.Attempt != task.Attempt || old.Worker != task.Worker) {
+		w.fail("a task that %s works on goes to %s", old.Worker, task.Worker)
 	}
 	if old.Status == task.Status {
 		return

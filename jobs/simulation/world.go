@@ -3,6 +3,7 @@ package simulation
 import (
 	"context"
 	"fmt"
+	"io"
 	"sync"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 const (
 	quietLimit = 2 * time.Minute
 	beatEvery  = 10 * time.Second
+	judgeEvery = 15 * time.Second
 	// faultsFor is how long a run is disturbed; afterwards everything must come to its end.
 	faultsFor = 8 * time.Minute
 	// settleFor bounds the rest, with people who try again what failed.
@@ -33,7 +35,8 @@ type world struct {
 	keys     *store.Keyring
 	database database
 	queue    fleet.Queue
-	faults   planted
+	fault    string    // that is planted; empty for none
+	trace    io.Writer // of what happens; nil for nobody
 
 	began     time.Time
 	awayUntil time.Time // of the database
@@ -46,9 +49,11 @@ type world struct {
 	operations []*operation
 	executing  map[fleet.Delivery]*execution
 	succeeded  map[fleet.Delivery]bool
-	names      map[uuid.UUID]string // of tasks, in the order of their first delivery
-	numbers    map[numbered]int     // n of each configuration
-	stored     map[string]bool      // phases whose end is in the database, by task and phase
+	stopped    map[fleet.Delivery]bool // attempts that a person has stopped for certain
+	approved   map[string]bool         // changes that a person has seen, by cluster and name
+	names      map[uuid.UUID]string    // of tasks, in the order of their first delivery
+	numbers    map[numbered]int        // n of each configuration
+	stored     map[string]bool         // phases whose end is in the database, by task and phase
 
 	problem string
 }
@@ -58,6 +63,13 @@ func (w *world) fail(format string, args ...any) {
 	if w.problem == "" {
 		w.problem = fmt.Sprintf("after %s: ", time.Since(w.began).Round(time.Second)) + fmt.Sprintf(format, args...)
 		w.cancel()
+	}
+}
+
+// tell writes what happens for whoever looks at one seed.
+func (w *world) tell(format string, args ...any) {
+	if w.trace != nil {
+		_, _ = fmt.Fprintf(w.trace, "%s "+format+"\n", append([]any{time.Since(w.began)}, args...)...)
 	}
 }
 
@@ -74,8 +86,10 @@ func (w *world) faulty() bool { return time.Since(w.began) < faultsFor }
 
 func (w *world) databaseAway() bool { return time.Now().Before(w.awayUntil) }
 
-// databaseNow is by a clock that no process has.
-func (w *world) databaseNow() time.Time { return time.Now().Add(17 * time.Minute).UTC() }
+// databaseNow is by a clock that no process has, as exact as PostgreSQL is.
+func (w *world) databaseNow() time.Time {
+	return time.Now().Add(17 * time.Minute).UTC().Truncate(time.Microsecond)
+}
 
 // nameOf names a delivery the same in each run of a seed, whatever the ids are.
 func (w *world) nameOf(d delivery) string {
@@ -96,6 +110,11 @@ func (w *world) begins(o *operation, phase string) {
 		w.fail("%s does phase %s again, whose end was stored", o.name, phase)
 	}
 	o.cluster.at = o
+	if w.stopped[o.delivery] {
+		if o.afterStop++; o.afterStop > 1 {
+			w.fail("%s goes on for %d phases after it was stopped", o.name, o.afterStop)
+		}
+	}
 }
 
 // run starts everyone and waits for the end.
@@ -106,7 +125,7 @@ func (w *world) run() {
 	for i := range 2 {
 		judge := w.start(fmt.Sprintf("judge-%d", i))
 		w.judges = append(w.judges, judge)
-		checker := jobs.TaskChecker{Fleet: judge.rules(judge.name), Log: quiet, Every: 15 * time.Second}
+		checker := jobs.TaskChecker{Fleet: judge.rules(judge.name), Log: quiet, Every: judgeEvery}
 		w.Go(func() { _ = checker.Run(judge.ctx) })
 	}
 	looker := w.start("looker")
