@@ -24,3 +24,20 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   unreachable();
 });
 document.addEventListener("htmx:sendError", unreachable);
+
+// What is done with an answer is settled when its request is sent. A live update may draw the link
+// or the field anew meanwhile, and a removed element inherits nothing: htmx would put the whole next
+// page into this one.
+document.addEventListener("htmx:beforeRequest", ({ detail }) => {
+  const inherited = (name) => detail.elt.closest(`[${name}]`)?.getAttribute(name);
+  const { etc, target } = detail;
+  detail.select ??= inherited("hx-select");
+  const oob = inherited("hx-select-oob");
+  if (oob !== "unset") etc.selectOOB ??= oob;
+  etc.swapOverride ??= inherited("hx-swap");
+  if (inherited("hx-replace-url")) etc.replace ??= inherited("hx-replace-url");
+  else etc.push ??= inherited("hx-push-url") ?? (detail.boosted ? "true" : undefined);
+  target.addEventListener("htmx:beforeSwap", (event) => {
+    if (!target.isConnected) event.detail.target = document.getElementById(target.id) ?? target;
+  }, { once: true });
+});
