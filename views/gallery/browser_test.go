@@ -221,6 +221,17 @@ func TestTheKeyboardGoesPlaces(t *testing.T) {
 		// Letters that are typed are letters. (The driver types the slash in spite of the script.)
 		chromedp.KeyEvent("c?"),
 		until(`document.activeElement.value.endsWith("c?") && !document.querySelector("#keys[open]")`),
+		// The same keys in the Russian layout.
+		chromedp.Evaluate[chromedp.Void](`document.activeElement.blur()`),
+		chromedp.Evaluate[chromedp.Void](`document.body.dispatchEvent(new KeyboardEvent("keydown", {code: "Slash", key: ",", shiftKey: true, bubbles: true}))`),
+		until(`document.querySelector("#keys[open]")`),
+		press(`#keys button`),
+		chromedp.Evaluate[chromedp.Void](`document.body.dispatchEvent(new KeyboardEvent("keydown", {code: "Slash", key: ".", bubbles: true}))`),
+		until(`document.activeElement.matches("[data-filter]")`),
+		chromedp.Evaluate[chromedp.Void](`document.activeElement.blur()`),
+		chromedp.Evaluate[chromedp.Void](`addEventListener("click", (e) => { window.went = e.target.dataset.go; e.preventDefault(); }, true)`),
+		chromedp.Evaluate[chromedp.Void](`for (const [code, key] of [["KeyG", "п"], ["KeyT", "е"]]) document.body.dispatchEvent(new KeyboardEvent("keydown", {code, key, bubbles: true}))`),
+		until(`window.went === "t"`),
 	))
 }
 

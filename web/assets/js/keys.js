@@ -45,8 +45,15 @@ function handle(key) {
   }
 }
 
+// letter is what the key says in a Latin layout: people do not switch theirs for a shortcut. In the
+// Russian one the key of the slash types a full stop, and with Shift a comma.
+function letter({ key, code }) {
+  if (code === "Slash" && (key === "." || key === ",")) return key === "." ? "/" : "?";
+  return key > "\x7f" && code.startsWith("Key") ? code.slice(3).toLowerCase() : key;
+}
+
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || typing(event.composedPath()[0])) return;
   if (document.querySelector("dialog[open]")) return;
-  if (handle(event.key)) event.preventDefault();
+  if (handle(letter(event))) event.preventDefault();
 });
