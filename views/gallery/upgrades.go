@@ -107,7 +107,9 @@ func switchPreview() upgrade.Preview {
 }
 
 func move(status string) upgrade.Move {
-	state := func(tone ui.Tone, name string) ui.Status { return ui.Status{Tone: tone, Word: i18n.M("switch.state." + name)} }
+	state := func(tone ui.Tone, name string) ui.Status {
+		return ui.Status{Tone: tone, Word: i18n.M("switch.state." + name)}
+	}
 	line := func(id, name string, wave int, s ui.Status) upgrade.MoveLine {
 		return upgrade.MoveLine{Move: moveID, ID: id, Name: name, Wave: wave, Status: s}
 	}
