@@ -124,3 +124,7 @@ func (c *connection) TemplateVersion(ctx context.Context, id uuid.UUID) (store.C
 func (c *connection) TasksOfCluster(ctx context.Context, p store.TasksOfClusterParams) ([]store.Task, error) {
 	return one(ctx, c, "tasks", func(q store.Querier) ([]store.Task, error) { return q.TasksOfCluster(ctx, p) })
 }
+
+func (c *connection) ClusterRevision(ctx context.Context, p store.ClusterRevisionParams) (store.ClusterRevision, error) {
+	return one(ctx, c, "revision", func(q store.Querier) (store.ClusterRevision, error) { return q.ClusterRevision(ctx, p) })
+}

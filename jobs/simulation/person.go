@@ -3,8 +3,6 @@ package simulation
 import (
 	"time"
 
-	"github.com/google/uuid"
-
 	"commander/fleet"
 	"commander/store"
 )
@@ -35,7 +33,7 @@ func (w *world) person(i int) {
 		switch {
 		case w.faulty():
 			w.whim(p, f, name, cluster, tasks)
-		case w.rests(cluster, tasks):
+		case w.rests(p, f, cluster, tasks):
 			return
 		case time.Since(w.began) > faultsFor+settleFor:
 			w.fail("cluster %d never comes to rest: it is %s with %s", i, cluster.Status, told(tasks))
@@ -121,7 +119,7 @@ func (w *world) mend(p *process, f *fleet.Fleet, cluster store.Cluster, tasks []
 }
 
 // rests reports whether nothing is left to do, and whether what is really there is what was wanted.
-func (w *world) rests(cluster store.Cluster, tasks []store.Task) bool {
+func (w *world) rests(p *process, f *fleet.Fleet, cluster store.Cluster, tasks []store.Task) bool {
 	for _, task := range tasks {
 		if is(task.Status, active...) {
 			return false
@@ -146,16 +144,12 @@ func (w *world) rests(cluster store.Cluster, tasks []store.Task) bool {
 	case cluster.Status != store.ClusterInSync || cluster.AppliedRevision == nil || *cluster.AppliedRevision != cluster.Revision:
 		return false
 	}
-	if wanted := w.wanted(cluster.ID, cluster.Revision); !real.exists || real.n != wanted {
-		w.fail("cluster %s counts as in sync at n=%d, and really is at n=%d, there: %v", cluster.Name, wanted, real.n, real.exists)
+	wanted, err := f.Store.ClusterRevision(p.ctx, store.ClusterRevisionParams{ClusterID: cluster.ID, Revision: cluster.Revision})
+	if err != nil {
+		return false
+	}
+	if n := wanted.Parameters["size"]; !real.exists || float64(real.n) != n {
+		w.fail("cluster %s counts as in sync at n=%v, and really is at n=%d, there: %v", cluster.Name, n, real.n, real.exists)
 	}
 	return true
-}
-
-func (w *world) wanted(id uuid.UUID, revision int) int { return w.numbers[numbered{id, revision}] }
-
-// numbered is a configuration.
-type numbered struct {
-	cluster  uuid.UUID
-	revision int
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,32 +24,45 @@ type Start struct {
 
 // Prepare makes it, once for many runs.
 func Prepare(ctx context.Context) (Start, error) {
-	keys, err := store.NewKeyring("test", map[string][]byte{"test": bytes.Repeat([]byte{7}, store.KeySize)})
+	keys, err := keyring()
 	if err != nil {
 		return Start{}, err
 	}
-	params := json.RawMessage(`[{"key": "size", "title": "Size", "type": "number", "default": 0}]`)
+	m := &memory{rows: &rows{given: givenRows()}}
+	_, err = install(ctx, m, queue{}, keys, m.rows.given)
+	return Start{rows: m.rows, keys: keys}, err
+}
+
+func keyring() (*store.Keyring, error) {
+	return store.NewKeyring("test", map[string][]byte{"test": bytes.Repeat([]byte{7}, store.KeySize)})
+}
+
+func givenRows() *given {
 	template, version := uuid.New(), uuid.New()
-	r := &rows{
-		given: &given{workspace: store.Workspace{ID: uuid.New(), Slug: "demo", Name: "Demo"}},
+	g := &given{workspace: store.Workspace{ID: uuid.New(), Slug: "demo", Name: "Demo"}}
+	g.template = store.ClusterTemplate{ID: template, WorkspaceID: g.workspace.ID, Name: "small", CurrentVersionID: &version}
+	g.version = store.ClusterTemplateVersion{
+		ID: version, TemplateID: template, Number: 1, Available: true, ResourceGroups: store.ResourceGroups{}, ClusterConfiguration: clusterConfiguration,
+		Params: json.RawMessage(`[{"key": "size", "title": "Size", "type": "number", "default": 0}]`),
 	}
-	r.template = store.ClusterTemplate{ID: template, WorkspaceID: r.workspace.ID, Name: "small", CurrentVersionID: &version}
-	r.version = store.ClusterTemplateVersion{
-		ID: version, TemplateID: template, Number: 1, Available: true, Params: params, ResourceGroups: store.ResourceGroups{},
-		ClusterConfiguration: clusterConfiguration,
-	}
-	m := &memory{rows: r}
-	w := &world{chance: newChance(0), database: m, keys: keys, queue: queue{}, began: time.Now().Add(-2 * faultsFor)}
-	c := &connection{w: w, p: &process{w: w}, name: "setup"}
-	f := &fleet.Fleet{Store: store.Over(c, keys, c.begin), Queue: w.queue, Clock: c.p, Log: quiet}
+	return g
+}
+
+// install makes the clusters and returns their ids.
+func install(ctx context.Context, db database, jobs fleet.Queue, keys *store.Keyring, g *given) ([]uuid.UUID, error) {
+	w := &world{chance: newChance(0), database: db, keys: keys, queue: jobs, began: time.Now().Add(-2 * faultsFor)}
+	f := (&process{w: w}).rules("setup")
+	var ids []uuid.UUID
 	for _, name := range []string{"a", "b"} {
-		if _, _, err := f.CreateCluster(ctx, somebody, fleet.NewCluster{
-			WorkspaceID: r.workspace.ID, Name: name, TemplateVersionID: version, Values: store.Values{"size": 1.0},
-		}); err != nil {
-			return Start{}, fmt.Errorf("make cluster %s: %w", name, err)
+		cluster, _, err := f.CreateCluster(ctx, somebody, fleet.NewCluster{
+			WorkspaceID: g.workspace.ID, Name: name, TemplateVersionID: g.version.ID, Values: store.Values{"size": 1.0},
+		})
+		if err != nil {
+			return nil, fmt.Errorf("make cluster %s: %w", name, err)
 		}
+		ids = append(ids, cluster.ID)
 	}
-	return Start{rows: m.rows, keys: keys}, nil
+	return ids, nil
 }
 
 const clusterConfiguration = `apiVersion: deckhouse.io/v1
@@ -68,48 +80,28 @@ type Options struct {
 // Run lets a seed run in a bubble of time and returns the rule that was broken, and how it all ended.
 func Run(t *testing.T, start Start, seed uint64, o Options) (problem, end string) {
 	synctest.Test(t, func(*testing.T) {
-		w := start.world(seed, o)
+		var clusters []uuid.UUID
+		for _, c := range start.rows.clusters.rows {
+			clusters = append(clusters, c.ID)
+		}
+		w := newWorld(start.keys, clusters, seed, o)
 		m := &memory{rows: start.rows, watch: w.watch}
 		w.database, w.queue = m, queue{}
 		w.run()
-		problem, end = w.problem, m.rows.summary()
+		problem, end = w.problem, m.rows.summary(w.began, w.keys)
 	})
 	return problem, end
 }
 
-func (s Start) world(seed uint64, o Options) *world {
+func newWorld(keys *store.Keyring, clusters []uuid.UUID, seed uint64, o Options) *world {
 	w := &world{
-		chance: newChance(seed), keys: s.keys, fault: o.Fault, trace: o.Trace, began: time.Now(), clusters: map[string]*cluster{},
-		executing: map[fleet.Delivery]*execution{}, succeeded: map[fleet.Delivery]bool{}, stopped: map[fleet.Delivery]bool{}, approved: map[string]bool{}, names: map[uuid.UUID]string{},
-		stored: map[string]bool{}, numbers: map[numbered]int{},
+		chance: newChance(seed), keys: keys, fault: o.Fault, trace: o.Trace, began: time.Now(), ids: clusters, clusters: map[string]*cluster{},
+		executing: map[fleet.Delivery]*execution{}, succeeded: map[fleet.Delivery]bool{}, stopped: map[fleet.Delivery]bool{},
+		approved: map[string]bool{}, names: map[uuid.UUID]string{}, stored: map[string]bool{},
 	}
 	w.ctx, w.cancel = context.WithCancel(context.Background())
-	for _, c := range s.rows.clusters.rows {
-		w.ids = append(w.ids, c.ID)
-		w.clusters[c.ID.String()] = &cluster{}
-		w.numbers[numbered{c.ID, 1}] = 1
+	for _, id := range clusters {
+		w.clusters[id.String()] = &cluster{}
 	}
 	return w
-}
-
-// summary is how a run ended, without ids and times.
-func (r *rows) summary() string {
-	var b strings.Builder
-	for _, c := range r.clusters.rows {
-		fmt.Fprintf(&b, "%s %s revision %d archived %v\n", c.Name, c.Status, c.Revision, c.ArchivedAt != nil)
-		for _, task := range r.tasks.rows {
-			if task.ClusterID == c.ID {
-				b.WriteString(line(*task))
-			}
-		}
-	}
-	return b.String()
-}
-
-func line(task store.Task) string {
-	phases := ""
-	for _, p := range task.Phases {
-		phases += " " + p.Name + "=" + p.Status
-	}
-	return fmt.Sprintf("  %s %s attempt %d revision %d progress %.2f %s:%s\n", task.Kind, task.Status, task.Attempt, task.Revision, task.Progress, task.Error, phases)
 }

@@ -22,11 +22,6 @@ func (w *world) watch(before, after *rows) {
 	if after.forbidden != "" {
 		w.fail("%s", after.forbidden)
 	}
-	for _, row := range after.revisions.rows[len(before.revisions.rows):] {
-		if n, is := row.Parameters["size"].(float64); is {
-			w.numbers[numbered{row.ClusterID, row.Revision}] = int(n)
-		}
-	}
 	if !after.states.mine {
 		return
 	}

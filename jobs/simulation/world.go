@@ -52,7 +52,6 @@ type world struct {
 	stopped    map[fleet.Delivery]bool // attempts that a person has stopped for certain
 	approved   map[string]bool         // changes that a person has seen, by cluster and name
 	names      map[uuid.UUID]string    // of tasks, in the order of their first delivery
-	numbers    map[numbered]int        // n of each configuration
 	stored     map[string]bool         // phases whose end is in the database, by task and phase
 
 	problem string

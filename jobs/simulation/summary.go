@@ -1,0 +1,94 @@
+package simulation
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"commander/store"
+)
+
+// summary is how a run ended: all rows, with what no two runs have alike told by its name. Times are
+// told since the run began.
+func (r *rows) summary(began time.Time, keys *store.Keyring) string {
+	var b strings.Builder
+	since := func(t *time.Time) string {
+		if t == nil {
+			return "never"
+		}
+		if d := t.Sub(began); d >= 0 && d < 100*time.Hour {
+			return d.String()
+		}
+		return "before"
+	}
+	for _, c := range r.clusters.rows {
+		fmt.Fprintf(&b, "%s %s revision %d applied %d at %s, checked %s, created %v, change %q, left %q, changed %s, archived %s\n",
+			c.Name, c.Status, c.Revision, number(c.AppliedRevision), since(c.AppliedAt), since(c.CheckedAt), c.WasCreated, c.DestructiveChangeID,
+			c.LeftBehind, since(&c.ChangedAt), since(c.ArchivedAt))
+		for _, row := range r.revisions.rows {
+			if row.ClusterID == c.ID {
+				fmt.Fprintf(&b, "  revision %d by %s: %v\n", row.Revision, row.CreatedBy, row.Parameters)
+			}
+		}
+		for _, state := range r.states.rows {
+			if state.ClusterID == c.ID {
+				body, err := keys.Unseal("cluster_states", "state", c.ID, state.State, state.StateKey)
+				fmt.Fprintf(&b, "  state of attempt %d in %s at %s: %s %v\n", state.Attempt, state.Phase, since(&state.WrittenAt), r.anonymous(body), err)
+			}
+		}
+		for _, task := range r.tasks.rows {
+			if task.ClusterID == c.ID {
+				r.tellTask(&b, task, since)
+			}
+		}
+	}
+	for _, a := range r.audits.rows {
+		fmt.Fprintf(&b, "%s %s %s: %s\n", a.ActorName, a.Action, a.ObjectType, r.anonymous(a.Changes))
+	}
+	return b.String()
+}
+
+func (r *rows) tellTask(b *strings.Builder, t *store.Task, since func(*time.Time) string) {
+	fmt.Fprintf(b, "  %s %s priority %d revision %d attempt %d by %s of %s, progress %.3f, in %s %s critical %v, stop %v, error %q, change %q, result %s\n",
+		t.Kind, t.Status, t.Priority, t.Revision, t.Attempt, t.Worker, t.CreatedBy, t.Progress, t.Phase, t.SubPhase, t.PhaseCritical,
+		t.StopRequested, t.Error, t.ChangeID, r.anonymous(t.Result))
+	fmt.Fprintf(b, "    created %s, changed %s, started %s, beat %s, finished %s, delivered %v\n",
+		since(&t.CreatedAt), since(&t.ChangedAt), since(t.StartedAt), since(t.HeartbeatAt), since(t.FinishedAt), t.Delivery != nil)
+	for _, p := range t.Phases {
+		fmt.Fprintf(b, "    %s %s from %s to %s\n", p.Name, p.Status, since(p.StartedAt), since(p.FinishedAt))
+	}
+	for _, job := range r.jobs.rows {
+		if job.task == t.ID {
+			fmt.Fprintf(b, "    delivery %d of attempt %d: %s\n", job.id, job.attempt, job.state)
+		}
+	}
+}
+
+func number(n *int) int {
+	if n == nil {
+		return 0
+	}
+	return *n
+}
+
+var ids = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
+
+// anonymous is JSON in one order of keys, with tasks told by their place and other ids left out.
+func (r *rows) anonymous(body []byte) string {
+	text := ids.ReplaceAllStringFunc(string(body), func(id string) string {
+		for i, task := range r.tasks.rows {
+			if task.ID.String() == id {
+				return fmt.Sprint("task ", i)
+			}
+		}
+		return "id"
+	})
+	var value any
+	if json.Unmarshal([]byte(text), &value) != nil {
+		return text
+	}
+	out, _ := json.Marshal(value)
+	return string(out)
+}
