@@ -3,6 +3,7 @@ package charts
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -244,7 +245,7 @@ func TestRightsOfFencing(t *testing.T) {
 	for _, name := range names {
 		n := node(name, "gone", nil)
 		n.Labels[api.LabelFencingEnabled] = ""
-		n.Annotations = map[string]string{api.AnnotationFencingTimeout: "4s"}
+		n.Annotations = map[string]string{api.AnnotationFencingTimeout: "4s", api.AnnotationFencingTotal: "3"}
 		c.create(n)
 		c.ready(n)
 		c.create(&coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: corev1.NamespaceNodeLease, Name: name}, Spec: coordinationv1.LeaseSpec{RenewTime: &metav1.MicroTime{Time: time.Now()}}})
@@ -321,8 +322,12 @@ func TestRightsOfFencingAgent(t *testing.T) {
 	c.eventually("the agent sees its node", func(context.Context) bool { _, err := agent.InMaintenance(); return err == nil })
 	// The policy takes effect a little after it was made.
 	other := &fencing.Cluster{Client: kube, Node: "foreign", Group: "g"}
-	c.eventually("an agent may not label another node", func(ctx context.Context) bool { return other.Label(ctx, v1.FencingWatchdog, time.Minute) != nil })
-	if err := agent.Label(t.Context(), v1.FencingWatchdog, time.Minute); err != nil {
+	c.eventually("an agent may not label another node", func(ctx context.Context) bool { return other.Label(ctx, v1.FencingWatchdog, time.Minute, 2) != nil })
+	if err := agent.Label(t.Context(), v1.FencingWatchdog, time.Minute, 2); err != nil {
+		t.Error(err)
+	}
+	c.eventually("an agent may not vouch for another node", func(ctx context.Context) bool { return other.Forswear(ctx, foreign.UID) != nil })
+	if err := errors.Join(agent.Forswear(t.Context(), own.UID), agent.Vouch(t.Context())); err != nil {
 		t.Error(err)
 	}
 	for what, patch := range map[string]string{

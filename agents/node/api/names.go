@@ -59,6 +59,12 @@ const (
 	AnnotationFencingDisable = "node-manager.deckhouse.io/fencing-disable"
 	// AnnotationFencingTimeout is the timeout of the watchdog that is armed, as a duration of Go.
 	AnnotationFencingTimeout = "node-manager.deckhouse.io/fencing-timeout"
+	// AnnotationFencingTotal is how many nodes the agent knows its group to have at least: it trusts
+	// no quorum of fewer.
+	AnnotationFencingTotal = "node-manager.deckhouse.io/fencing-total"
+	// FencingLeasePrefix and a node's name are the name of a Lease in Namespace. The agent renews it
+	// while it can tell which nodes of its group are lost; without a time it cannot.
+	FencingLeasePrefix = "fencing-agent."
 )
 
 // Maintenance lists the annotations of which any one, whatever its value, means that a node is

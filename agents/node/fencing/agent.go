@@ -2,7 +2,6 @@ package fencing
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -16,8 +15,9 @@ type (
 	cluster interface {
 		Members(context.Context) ([]Member, error)
 		Renewals(context.Context) (map[string]time.Time, error)
-		Label(context.Context, v1.FencingMode, time.Duration) error
+		Label(ctx context.Context, mode v1.FencingMode, timeout time.Duration, total int) error
 		Unlabel(context.Context) error
+		Vouch(context.Context) error
 		InMaintenance() (bool, error)
 	}
 	group interface {
@@ -42,8 +42,11 @@ type Agent struct {
 	Log      *slog.Logger
 
 	leases  *Leases
+	lost    []string // who was lost at the last look that could tell
+	counted int      // nodes of the group at the last good look
+	floor   int      // the largest number of nodes that may be written on the node
 	armed   bool
-	labeled bool
+	labeled int // the number of nodes with which the label is known to be there; 0 without it
 	// asked says that the label may be there: an answer that never came leaves that open.
 	asked bool
 	last  Action
@@ -103,29 +106,50 @@ func (a *Agent) look(ctx context.Context, view *View) {
 	ctx, cancel := context.WithTimeout(ctx, min(a.APIBound, TickOf(a.Timeout)))
 	defer cancel()
 	members, err := a.Cluster.Members(ctx)
+	var renewed map[string]time.Time
 	if err == nil {
-		var renewed map[string]time.Time
-		if renewed, err = a.Cluster.Renewals(ctx); err == nil {
-			a.leases.Observe(renewed)
-		}
+		renewed, err = a.Cluster.Renewals(ctx)
 	}
 	if err != nil {
 		a.leases.Failed()
 		a.Log.Warn("the API server does not answer", "error", err)
 	} else {
-		view.APIReached = true
-		a.Peers.Counted(len(members))
-		var lost []string
-		for _, m := range members {
-			if a.leases.Stale(m.Name) && a.leases.OthersFresh(m.Name) {
-				lost = append(lost, m.Name)
-				view.LeaseLost = view.LeaseLost || m.Name == a.Node
-			}
+		a.leases.Observe(renewed)
+		a.judgeOthers(members, view)
+		// The same machine wrote it, by the same clock.
+		age := a.Clock.Now().Sub(renewed[a.Node])
+		view.OwnFresh = age > -StaleLease && age < StaleLease
+	}
+	a.Peers.TellLost(a.lost)
+	// Only after it was told: who relies on it that this agent can tell may then rely on what it told.
+	if view.CanTell {
+		if err := a.Cluster.Vouch(ctx); err != nil {
+			a.Log.Warn("it cannot be written down that this agent sees who is lost", "error", err)
 		}
-		a.Peers.TellLost(lost)
 	}
 	view.PeersSayLost = a.Peers.SaidLost()
-	view.Members, view.Total = a.Peers.Members(), a.Peers.Total()
+	view.Members, view.Total = a.Peers.Members(), max(a.Peers.Total(), a.floor)
+}
+
+// judgeOthers takes what a good look found.
+func (a *Agent) judgeOthers(members []Member, view *View) {
+	view.APIReached, view.CanTell = true, a.leases.CanTell()
+	a.counted = len(members)
+	a.Peers.Counted(a.counted)
+	var lost []string
+	for _, m := range members {
+		if m.Name == a.Node {
+			a.floor = max(a.floor, m.Counted)
+		}
+		if a.leases.LostFor(m.Name) >= StaleLease {
+			lost = append(lost, m.Name)
+			view.LeaseLost = view.LeaseLost || m.Name == a.Node
+		}
+	}
+	// Who cannot tell yet has nothing to take back.
+	if view.CanTell {
+		a.lost = lost
+	}
 }
 
 // feed arms if that is still to be done; the label comes after, so that nobody relies on a
@@ -139,19 +163,19 @@ func (a *Agent) feed(ctx context.Context) error {
 	} else if err := a.Watchdog.Feed(); err != nil {
 		return fmt.Errorf("feed: %w", err)
 	}
-	if a.labeled {
+	if a.labeled == a.counted || a.counted == 0 {
 		return nil
 	}
 	// Not cut short by the agent's end: a request that was given up could still take effect after
 	// the one that takes the label back.
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), min(TickOf(a.Timeout), leaveBound))
 	defer cancel()
-	a.asked = true
-	if err := a.Cluster.Label(bounded, v1.FencingWatchdog, a.Timeout); err != nil {
+	a.asked, a.floor = true, max(a.floor, a.counted)
+	if err := a.Cluster.Label(bounded, v1.FencingWatchdog, a.Timeout, a.counted); err != nil {
 		a.Log.Warn("the node is not labeled yet", "error", err)
 		return nil
 	}
-	a.labeled = true
+	a.labeled, a.floor = a.counted, a.counted
 	return nil
 }
 
@@ -168,7 +192,7 @@ func (a *Agent) disarm(ctx context.Context) error {
 			a.Log.Warn("still armed: the label cannot be taken back", "error", err)
 			return nil
 		}
-		a.labeled, a.asked = false, false
+		a.labeled, a.asked = 0, false
 	}
 	if err := a.Watchdog.Disarm(); err != nil {
 		a.Log.Warn("still armed", "error", err)
@@ -178,17 +202,20 @@ func (a *Agent) disarm(ctx context.Context) error {
 	return nil
 }
 
-// stop ends the agent's watch over the node. It disarms even if the label cannot be taken back:
-// the end of this pod must not reset a node that is well.
+// stop ends the agent's watch over the node. If the label cannot be taken back the watchdog stays
+// armed: with the label on it, the node's pods may be released, and then it has to be reset. The
+// next agent of the node has the timeout to arm it anew.
 func (a *Agent) stop(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, leaveBound)
 	defer cancel()
 	var err error
 	if a.asked {
-		err = a.Cluster.Unlabel(ctx)
+		if err = a.Cluster.Unlabel(ctx); err != nil {
+			return fmt.Errorf("leave the watchdog armed: %w", err)
+		}
 	}
 	if a.armed {
-		err = errors.Join(err, a.Watchdog.Disarm())
+		err = a.Watchdog.Disarm()
 		a.armed = false
 	}
 	return err

@@ -24,6 +24,9 @@ type world struct {
 	alive       int
 	lostByPeers bool
 	total       int
+	labeled     int // the number of nodes that the label says
+	vouched     int
+	nodes       []Member
 	told        []string
 	log         []string // what the agent did, in order
 	*MemoryWatchdog
@@ -35,16 +38,19 @@ func (w *world) Members(context.Context) ([]Member, error) {
 	if w.apiAway {
 		return nil, errAway
 	}
-	return []Member{{Name: "a"}, {Name: "b"}, {Name: "c"}}, nil
+	return w.nodes, nil
 }
 
 func (w *world) Renewals(context.Context) (map[string]time.Time, error) { return w.renewed, nil }
 
-func (w *world) Label(context.Context, v1.FencingMode, time.Duration) error {
+func (w *world) Vouch(context.Context) error { w.vouched++; return nil }
+
+func (w *world) Label(_ context.Context, _ v1.FencingMode, _ time.Duration, total int) error {
 	if w.apiAway {
 		return errAway
 	}
 	w.log = append(w.log, "label")
+	w.labeled = total
 	if w.unanswered {
 		return errAway // the label is there, but the agent does not know
 	}
@@ -87,7 +93,7 @@ const timeout = 60 * time.Second
 func newWorld() (*world, *Agent) {
 	c := clock.At(time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC))
 	w := &world{
-		clock: c, alive: 3, MemoryWatchdog: NewMemoryWatchdog(timeout, c),
+		clock: c, alive: 3, nodes: []Member{{Name: "a"}, {Name: "b"}, {Name: "c"}}, MemoryWatchdog: NewMemoryWatchdog(timeout, c),
 		renewing: map[string]bool{"a": true, "b": true, "c": true}, renewed: map[string]time.Time{},
 	}
 	return w, &Agent{
@@ -251,5 +257,52 @@ func TestALabelWithoutAnAnswerIsTakenBack(t *testing.T) {
 	}
 	if got := w.log[len(w.log)-2:]; got[0] != "unlabel" || got[1] != "disarm" {
 		t.Errorf("got %v at the end", w.log)
+	}
+}
+
+// A label that is left promises a reset, so the watchdog stays armed with it.
+func TestEndWithoutTheAPILeavesTheWatchdogArmed(t *testing.T) {
+	t.Parallel()
+	w, a := newWorld()
+	w.pass(t, a, time.Minute)
+	w.apiAway = true
+	if err := a.stop(t.Context()); err == nil || !w.Armed() {
+		t.Errorf("got %v, armed %t, want an error and an armed watchdog", err, w.Armed())
+	}
+}
+
+// An agent counts by no fewer nodes than stand on its node, by which the controller counts.
+func TestAgentCountsAsItWroteDown(t *testing.T) {
+	t.Parallel()
+	w, a := newWorld()
+	w.pass(t, a, time.Minute)
+	if w.labeled != 3 {
+		t.Errorf("the node says %d, want 3", w.labeled)
+	}
+	// It hears of two nodes only, from whoever counted so, and is cut off with one more.
+	w.apiAway, w.total, w.alive = true, 2, 1
+	w.pass(t, a, 5*time.Minute)
+	if !w.Expired() {
+		t.Error("alone of three the node goes on")
+	}
+	w, a = newWorld()
+	w.nodes[0].Counted = 5 // as an agent before this one wrote
+	w.pass(t, a, TickOf(timeout))
+	if a.floor != 3 || w.labeled != 3 {
+		t.Errorf("floor %d, the node says %d, want 3 once that is written", a.floor, w.labeled)
+	}
+}
+
+// An agent that can tell says so after it told; one that has just started does not.
+func TestAgentVouchesOnceItCanTell(t *testing.T) {
+	t.Parallel()
+	w, a := newWorld()
+	w.pass(t, a, StaleLease)
+	if w.vouched != 0 {
+		t.Error("vouched before a stale lease could be known")
+	}
+	w.pass(t, a, time.Minute)
+	if w.vouched == 0 {
+		t.Error("never vouched")
 	}
 }

@@ -7,6 +7,11 @@ type View struct {
 	Members     int  // alive members of the group, this one included
 	Total       int  // nodes of the group
 	APIReached  bool // the API server answered this agent
+	// OwnFresh means that the node's own Lease was renewed within StaleLease by the node's own clock,
+	// by which kubelet writes it. It is known only if the API server was reached.
+	OwnFresh bool
+	// CanTell means that the API server has answered for long enough to know a stale Lease.
+	CanTell bool
 	// LeaseLost means that the node's own Lease is stale while another node's is fresh. It is
 	// known only if the API server was reached.
 	LeaseLost bool
@@ -38,9 +43,9 @@ func Judge(v View) Action {
 		return Feed
 	case v.APIReached && v.LeaseLost:
 		return Starve
-	case v.APIReached && quorum:
+	case v.APIReached && (v.OwnFresh || v.CanTell) && quorum:
 		return Feed
-	case v.APIReached:
+	case v.APIReached && (v.OwnFresh || v.CanTell):
 		return Fallback
 	case quorum && !v.PeersSayLost:
 		return Feed

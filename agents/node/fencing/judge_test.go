@@ -16,7 +16,7 @@ func TestQuorum(t *testing.T) {
 
 func TestTickIsNeverZero(t *testing.T) {
 	t.Parallel()
-	for timeout, want := range map[time.Duration]time.Duration{time.Second: 250 * time.Millisecond, 60 * time.Second: 15 * time.Second} {
+	for timeout, want := range map[time.Duration]time.Duration{time.Second: 250 * time.Millisecond, 20 * time.Second: 5 * time.Second, time.Hour: 10 * time.Second} {
 		if got := TickOf(timeout); got != want {
 			t.Errorf("%s: got %s, want %s", timeout, got, want)
 		}
@@ -25,7 +25,7 @@ func TestTickIsNeverZero(t *testing.T) {
 
 func TestJudge(t *testing.T) {
 	t.Parallel()
-	well := View{Armed: true, Members: 3, Total: 3, APIReached: true}
+	well := View{Armed: true, Members: 3, Total: 3, APIReached: true, OwnFresh: true, CanTell: true}
 	for _, test := range []struct {
 		name   string
 		change func(*View)
@@ -40,6 +40,11 @@ func TestJudge(t *testing.T) {
 		{"even split, this half does not", func(v *View) { v.Members, v.Total, v.APIReached = 2, 4, false }, Starve},
 		{"cut off from the API only, lease still renewed", func(v *View) { v.APIReached = false }, Feed},
 		{"cut off from the API only, peers see its lease stale", func(v *View) { v.APIReached, v.PeersSayLost = false, true }, Starve},
+		{"own lease old, others as well", func(v *View) { v.OwnFresh = false }, Feed},
+		{"just started, own lease fresh", func(v *View) { v.CanTell = false }, Feed},
+		{"just started, own lease old", func(v *View) { v.OwnFresh, v.CanTell = false, false }, Feed},
+		{"just started, own lease old, alone", func(v *View) { v.OwnFresh, v.CanTell, v.Members = false, false, 1 }, Starve},
+		{"just started, own lease old, told to be lost", func(v *View) { v.OwnFresh, v.CanTell, v.PeersSayLost = false, false, true }, Starve},
 		{"kubelet is dead", func(v *View) { v.LeaseLost = true }, Starve},
 		{"single node, control plane away", func(v *View) { v.Members, v.Total, v.APIReached = 1, 1, false }, Feed},
 		{"single node, stale lease", func(v *View) { v.Members, v.Total, v.LeaseLost = 1, 1, true }, Feed},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"time"
 
@@ -30,7 +31,11 @@ type Cluster struct {
 }
 
 // Member is a node of the group.
-type Member struct{ Name, Address string }
+type Member struct {
+	Name, Address string
+	UID           types.UID
+	Counted       int // nodes that its agent has written down; 0 without
+}
 
 // Members lists the nodes of the group with their internal addresses.
 func (c *Cluster) Members(ctx context.Context) ([]Member, error) {
@@ -40,7 +45,8 @@ func (c *Cluster) Members(ctx context.Context) ([]Member, error) {
 	}
 	var all []Member
 	for _, node := range list.Items {
-		m := Member{Name: node.Name}
+		m := Member{Name: node.Name, UID: node.UID}
+		m.Counted, _ = strconv.Atoi(node.Annotations[api.AnnotationFencingTotal]) // what is no number binds nobody
 		for _, address := range node.Status.Addresses {
 			if address.Type == corev1.NodeInternalIP {
 				m.Address = address.Address
@@ -67,11 +73,12 @@ func (c *Cluster) Renewals(ctx context.Context) (map[string]time.Time, error) {
 	return renewed, nil
 }
 
-// Label tells the controller that the node resets itself when it is lost, after that time.
-func (c *Cluster) Label(ctx context.Context, mode v1.FencingMode, timeout time.Duration) error {
+// Label tells the controller that the node resets itself when it is lost, after that time, and
+// trusts no quorum of a group of fewer nodes than total.
+func (c *Cluster) Label(ctx context.Context, mode v1.FencingMode, timeout time.Duration, total int) error {
 	return c.patch(ctx, map[string]any{
 		"labels":      map[string]any{api.LabelFencingEnabled: "", api.LabelFencingMode: string(mode)},
-		"annotations": map[string]any{api.AnnotationFencingTimeout: timeout.String()},
+		"annotations": map[string]any{api.AnnotationFencingTimeout: timeout.String(), api.AnnotationFencingTotal: strconv.Itoa(total)},
 	})
 }
 
@@ -79,7 +86,7 @@ func (c *Cluster) Label(ctx context.Context, mode v1.FencingMode, timeout time.D
 func (c *Cluster) Unlabel(ctx context.Context) error {
 	return c.patch(ctx, map[string]any{
 		"labels":      map[string]any{api.LabelFencingEnabled: nil, api.LabelFencingMode: nil},
-		"annotations": map[string]any{api.AnnotationFencingTimeout: nil},
+		"annotations": map[string]any{api.AnnotationFencingTimeout: nil, api.AnnotationFencingTotal: nil},
 	})
 }
 

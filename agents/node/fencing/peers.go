@@ -152,9 +152,13 @@ func (p *Peers) Total() int {
 	return p.total.Nodes
 }
 
-// Counted tells the group how many nodes it has.
+// Counted tells the group how many nodes it has. A later count is always a newer one, also if a
+// clock of the group is ahead.
 func (p *Peers) Counted(nodes int) {
-	p.take(total{nodes, p.clock.Now().UnixMilli()})
+	p.mu.Lock()
+	at := max(p.clock.Now().UnixMilli(), p.total.At+1)
+	p.mu.Unlock()
+	p.take(total{nodes, at})
 }
 
 // TellLost tells the group which nodes have lost their Lease, and of those told before that they

@@ -42,7 +42,7 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	hub := NewHub(o.MinEventInterval, o.Clock)
-	peers, err := NewPeers(o.Gossip, o.Node, o.Group, addressOf(o.Node, members), hub.Publish, o.Clock, o.Log)
+	peers, err := NewPeers(o.Gossip, o.Node, o.Group, memberOf(o.Node, members).Address, hub.Publish, o.Clock, o.Log)
 	if err != nil {
 		return err
 	}
@@ -73,10 +73,14 @@ func firstMembers(ctx context.Context, cluster *Cluster, o Options) ([]Member, e
 	for {
 		bounded, cancel := context.WithTimeout(ctx, o.APIBound)
 		members, err := cluster.Members(bounded)
-		cancel()
-		if err == nil && addressOf(o.Node, members) != "" {
-			return members, nil
+		if self := memberOf(o.Node, members); err == nil && self.Address != "" {
+			// Before the others are met: they must not be thought to have somebody who would tell.
+			if err = cluster.Forswear(bounded, self.UID); err == nil {
+				cancel()
+				return members, nil
+			}
 		}
+		cancel()
 		o.Log.Warn("waiting for the node to be known in its group", "node", o.Node, "group", o.Group, "error", err)
 		select {
 		case <-ctx.Done():
@@ -86,13 +90,13 @@ func firstMembers(ctx context.Context, cluster *Cluster, o Options) ([]Member, e
 	}
 }
 
-func addressOf(node string, members []Member) string {
+func memberOf(node string, members []Member) Member {
 	for _, m := range members {
 		if m.Name == node {
-			return m.Address
+			return m
 		}
 	}
-	return ""
+	return Member{}
 }
 
 // keepJoined joins the group, and again whenever this member finds itself alone in a group of
@@ -139,7 +143,7 @@ func joinAbsent(peers *Peers, members []Member, o Options) error {
 
 // labeled keeps the labels of mode Notify until ctx ends.
 func labeled(ctx context.Context, cluster *Cluster, o Options) error {
-	if err := cluster.Label(ctx, o.Mode, o.Timeout); err != nil {
+	if err := cluster.Label(ctx, o.Mode, o.Timeout, 0); err != nil {
 		return err
 	}
 	<-ctx.Done()

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
@@ -34,6 +35,11 @@ func newLone(t *testing.T, name string, mode v1.FencingMode, annotations map[str
 	t.Helper()
 	client, err := kubernetes.NewForConfig(kubetest.Start(t).Config)
 	if err != nil {
+		t.Fatal(err)
+	}
+	// Where agents keep their Leases; others of these tests need it as well.
+	_, err = client.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: api.Namespace}}, metav1.CreateOptions{})
+	if err != nil && !apierrors.IsAlreadyExists(err) {
 		t.Fatal(err)
 	}
 	node := &corev1.Node{

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,7 +16,6 @@ import (
 
 	"commander/agents/node/api"
 	v1 "commander/agents/node/api/v1"
-	agent "commander/agents/node/fencing"
 	"commander/internal/clock"
 )
 
@@ -39,7 +39,7 @@ type Reconciler struct {
 	Log    *slog.Logger
 
 	mu       sync.Mutex // protects what follows
-	leases   *agent.Leases
+	sight    *Sight
 	looked   time.Time
 	released map[string]time.Time // by node: the creation of the object that was released and kept
 }
@@ -53,11 +53,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	if !node.DeletionTimestamp.IsZero() {
 		return ctrl.Result{}, nil
 	}
-	leases, err := r.look(ctx)
+	sight, err := r.look(ctx)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
-	view, err := r.view(ctx, node, leases)
+	view, err := r.view(ctx, node, sight)
 	if err != nil {
 		return ctrl.Result{}, err
 	}
@@ -69,8 +69,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	case NoLease, Alive:
 		r.forget(node.Name)
 		return ctrl.Result{RequeueAfter: lookEvery}, nil
-	case NobodyElse, TooMany:
-		r.Log.Warn("a node looks lost but is held", "node", node.Name, "reason", reason, "age", view.Age, "stale", view.Stale, "total", view.Total)
+	case NobodyElse, Early, TooMany:
+		r.Log.Warn("a node looks lost but is held", "node", node.Name, "reason", reason, "age", view.Age, "stale", view.Stale, "blind", view.Blind, "total", view.Total)
 		return ctrl.Result{RequeueAfter: lookEvery}, nil
 	}
 	if r.done(node) {
@@ -86,34 +86,52 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (ctrl.
 	return ctrl.Result{RequeueAfter: waitOthers}, nil
 }
 
-// look reads all Leases of nodes, unless that was done just now for another node.
-func (r *Reconciler) look(ctx context.Context) (*agent.Leases, error) {
+// look reads all Leases of nodes and agents, unless that was done just now for another node.
+func (r *Reconciler) look(ctx context.Context) (*Sight, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.leases == nil {
-		r.leases = agent.NewLeases(r.Clock)
+	if r.sight == nil {
+		r.sight = NewSight(r.Clock)
 	}
 	now := r.Clock.Now()
 	if !r.looked.IsZero() && now.Sub(r.looked) < lookEvery/2 {
-		return r.leases, nil
+		return r.sight, nil
 	}
+	kubelets, err := r.renewals(ctx, corev1.NamespaceNodeLease, "")
+	var agents map[string]time.Time
+	if err == nil {
+		agents, err = r.renewals(ctx, api.Namespace, api.FencingLeasePrefix)
+	}
+	if err != nil {
+		r.sight.Failed()
+		return nil, err
+	}
+	r.sight.Observe(kubelets, agents)
+	r.looked = now
+	return r.sight, nil
+}
+
+// renewals reads when Leases of a namespace were renewed, by the rest of their names after a prefix.
+func (r *Reconciler) renewals(ctx context.Context, namespace, prefix string) (map[string]time.Time, error) {
 	list := new(coordinationv1.LeaseList)
-	if err := r.Direct.List(ctx, list, client.InNamespace(corev1.NamespaceNodeLease)); err != nil {
-		r.leases.Failed()
-		return nil, fmt.Errorf("list leases of nodes: %w", err)
+	if err := r.Direct.List(ctx, list, client.InNamespace(namespace)); err != nil {
+		return nil, fmt.Errorf("list leases in %s: %w", namespace, err)
 	}
 	renewed := make(map[string]time.Time, len(list.Items))
 	for _, lease := range list.Items {
-		if lease.Spec.RenewTime != nil {
-			renewed[lease.Name] = lease.Spec.RenewTime.Time
+		name, is := strings.CutPrefix(lease.Name, prefix)
+		switch {
+		case !is:
+		case lease.Spec.RenewTime != nil:
+			renewed[name] = lease.Spec.RenewTime.Time
+		case prefix != "":
+			renewed[name] = time.Time{} // an agent that cannot tell
 		}
 	}
-	r.leases.Observe(renewed)
-	r.looked = now
-	return r.leases, nil
+	return renewed, nil
 }
 
-func (r *Reconciler) view(ctx context.Context, node *corev1.Node, leases *agent.Leases) (View, error) {
+func (r *Reconciler) view(ctx context.Context, node *corev1.Node, sight *Sight) (View, error) {
 	name := node.Labels[api.LabelGroup]
 	group := new(v1.NodeGroup)
 	if err := r.Client.Get(ctx, client.ObjectKey{Name: name}, group); apierrors.IsNotFound(err) {
@@ -125,14 +143,7 @@ func (r *Reconciler) view(ctx context.Context, node *corev1.Node, leases *agent.
 	if err := r.Client.List(ctx, members, client.MatchingLabels{api.LabelGroup: name}); err != nil {
 		return View{}, fmt.Errorf("list nodes of group %s: %w", name, err)
 	}
-	v := View{Node: node, Timeout: TimeoutOf(node, group), Others: leases.OthersFresh(node.Name), Total: len(members.Items)}
-	v.Age, v.Known = leases.Age(node.Name)
-	for _, member := range members.Items {
-		if leases.Stale(member.Name) {
-			v.Stale++
-		}
-	}
-	return v, nil
+	return sight.View(node, group, members.Items), nil
 }
 
 func (r *Reconciler) done(node *corev1.Node) bool {

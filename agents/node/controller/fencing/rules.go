@@ -1,6 +1,7 @@
 package fencing
 
 import (
+	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,8 +17,10 @@ type View struct {
 	Timeout time.Duration // of the node's watchdog
 	Age     time.Duration // of its Lease
 	Known   bool          // it has a Lease, and Leases can be seen
+	LostFor time.Duration // how much of that age another node did renew
 	Others  bool          // the Lease of another node was renewed lately
 	Stale   int           // nodes of its group with a stale Lease
+	Blind   int           // nodes of its group, this one included, whose agents cannot tell who is lost
 	Total   int           // nodes of its group
 }
 
@@ -31,7 +34,8 @@ const (
 	NoLease     Reason = "NoLease"     // nothing is known of its Lease
 	Alive       Reason = "Alive"       // its Lease is not old enough
 	NobodyElse  Reason = "NobodyElse"  // no Lease is renewed: the control plane is to blame
-	TooMany     Reason = "TooMany"     // as many of its group are stale as could feed each other
+	Early       Reason = "Early"       // others renew, but not for long: it may be about to
+	TooMany     Reason = "TooMany"     // as many of its group are stale or blind as could feed each other
 	Lost        Reason = "Lost"        // its pods may run elsewhere
 )
 
@@ -49,11 +53,23 @@ func Judge(v View) Reason {
 		return Alive
 	case !v.Others:
 		return NobodyElse
-	case v.Stale >= agent.Quorum(v.Total):
+	case v.LostFor < agent.ReleaseAfter(v.Timeout):
+		return Early
+	case v.Stale >= agent.Quorum(v.Total), v.Blind >= agent.Quorum(min(v.Total, countedBy(v.Node))):
 		return TooMany
 	default:
 		return Lost
 	}
+}
+
+// countedBy is how many nodes the node's agent trusts its group to have at least. Who has not said
+// so might trust itself alone.
+func countedBy(node *corev1.Node) int {
+	total, err := strconv.Atoi(node.Annotations[api.AnnotationFencingTotal])
+	if err != nil {
+		return 0
+	}
+	return total
 }
 
 // DeletesNode says whether a lost node's object goes too. Nodes that were made by hand could not

@@ -14,7 +14,7 @@ import (
 
 func fenced(name string, labels map[string]string) *corev1.Node {
 	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{
-		Name: name, Annotations: map[string]string{},
+		Name: name, Annotations: map[string]string{api.AnnotationFencingTotal: "3"},
 		Labels: map[string]string{api.LabelFencingEnabled: "", api.LabelFencingMode: "Watchdog", api.LabelGroup: "worker", api.LabelType: "CloudPermanent"},
 	}}
 	for key, value := range labels {
@@ -39,13 +39,21 @@ func TestJudge(t *testing.T) {
 		{"no lease", func(v *View) { v.Known = false }, NoLease},
 		{"lease of 60 seconds", func(v *View) { v.Age = 60 * time.Second }, Alive},
 		{"watchdog may still wait", func(v *View) { v.Age = agent.ReleaseAfter(timeout) - 1 }, Alive},
+		{"others renew again for a short time", func(v *View) { v.LostFor = agent.ReleaseAfter(timeout) - 1 }, Early},
 		{"longer watchdog", func(v *View) { v.Timeout = time.Hour }, Alive},
 		{"nobody renews", func(v *View) { v.Others = false }, NobodyElse},
 		{"a quorum is stale", func(v *View) { v.Stale = 2 }, TooMany},
-		{"half of four is stale", func(v *View) { v.Stale, v.Total = 2, 4 }, Lost},
+		{"half of four is stale", func(v *View) {
+			v.Stale, v.Blind, v.Total, v.Node.Annotations[api.AnnotationFencingTotal] = 2, 2, 4, "4"
+		}, Lost},
+		{"a quorum is blind", func(v *View) { v.Blind = 2 }, TooMany},
+		{"a quorum of those that its agent knew is blind", func(v *View) {
+			v.Blind, v.Total, v.Node.Annotations[api.AnnotationFencingTotal] = 2, 5, "3"
+		}, TooMany},
+		{"its agent never said what it knows", func(v *View) { delete(v.Node.Annotations, api.AnnotationFencingTotal) }, TooMany},
 		{"the only node", func(v *View) { v.Total = 1 }, TooMany},
 	} {
-		v := View{Node: fenced("a", nil), Timeout: timeout, Age: agent.ReleaseAfter(timeout), Known: true, Others: true, Stale: 1, Total: 3}
+		v := View{Node: fenced("a", nil), Timeout: timeout, Age: agent.ReleaseAfter(timeout), LostFor: agent.ReleaseAfter(timeout), Known: true, Others: true, Stale: 1, Blind: 1, Total: 3}
 		test.change(&v)
 		if got := Judge(v); got != test.want {
 			t.Errorf("%s: got %s, want %s", test.name, got, test.want)
