@@ -42,6 +42,11 @@ const judge = `(async (judged) => {
 		else if (layer.matches("dialog")) open ? layer.showModal() : layer.close();
 		else layer.togglePopover(open);
 	};
+	const offered = (palette) => new Promise((done) => {
+		const look = () => palette.querySelector("[role=option]") ? done() : setTimeout(look, 10);
+		palette.querySelector("input[name=q]").dispatchEvent(new Event("offer"));
+		look();
+	});
 	for (const layer of all) set(layer, false);
 	for (const section of document.querySelectorAll("details.section")) section.open = true;
 	await see(document);
@@ -50,6 +55,7 @@ const judge = `(async (judged) => {
 		const written = layer.outerHTML;
 		if (judged.includes(written)) continue;
 		set(layer, true);
+		if (layer.id === "palette") await offered(layer);
 		await see(layer);
 		set(layer, false);
 		layers.push(written);
