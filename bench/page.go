@@ -32,7 +32,7 @@ func (b *bench) page(ctx context.Context) (figures []figure, err error) {
 		return nil, err
 	}
 	ours, _, err := s.ready(ctx, func(port int) (*child, error) {
-		return s.commander(port, "--page-size="+strconv.Itoa(b.Rows))
+		return s.commander(port, "--roles=web,live", "--page-size="+strconv.Itoa(b.Rows))
 	})
 	defer end(ours, &err)
 	if err != nil {

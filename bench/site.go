@@ -105,10 +105,10 @@ func (s *site) command(ctx context.Context, words ...string) error {
 
 func (s *site) environment() []string { return []string{"COMMANDER_DATABASE_URL=" + s.url} }
 
-// commander starts all roles, as the demo does; nobody signs in by the issuer.
+// commander starts some roles; nobody signs in by the issuer.
 func (s *site) commander(port int, more ...string) (*child, error) {
 	return s.bench.spawn("commander", s.environment(), s.bench.program("commander"), append([]string{
-		"--keys-dir=" + s.path("keys"), "--roles=all", "--listen=" + on(port),
+		"--keys-dir=" + s.path("keys"), "--listen=" + on(port),
 		"--public-url=https://localhost:" + strconv.Itoa(port),
 		"--tls-cert=" + s.path("server.crt"), "--tls-key=" + s.path("server.key"), "--ca-file=" + s.path("server.crt"),
 		"--oidc-issuer=https://localhost:" + strconv.Itoa(port) + "/none", "--oidc-client-id=bench",

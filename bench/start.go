@@ -49,7 +49,7 @@ func (b *bench) start(ctx context.Context) ([]figure, error) {
 	}, nil
 }
 
-func (s *site) commanderOn(port int) (*child, error) { return s.commander(port) }
+func (s *site) commanderOn(port int) (*child, error) { return s.commander(port, "--roles=all") }
 
 func (s *site) floorOn(port int) (*child, error) { return s.floor(port, []byte("hello")) }
 

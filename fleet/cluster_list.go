@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -40,9 +39,9 @@ func (c ClusterFilter) query(workspaceID uuid.UUID) store.ClusterQuery {
 
 // ClusterList is a page of the list.
 type ClusterList struct {
-	Lines    []store.ClusterLine
-	Total    int64 // that the filter lets through
-	Statuses map[store.ClusterStatus]int64
+	Lines  []store.ClusterLine
+	Total  int64 // that the filter lets through
+	Counts Counts
 	// ArchivedBy names who archived each cluster of an archive's page.
 	ArchivedBy map[uuid.UUID]string
 }
@@ -51,7 +50,10 @@ type ClusterList struct {
 func (f *Fleet) Clusters(ctx context.Context, actor Actor, workspaceID uuid.UUID, filter ClusterFilter) (ClusterList, error) {
 	out := ClusterList{}
 	var err error
-	if out.Statuses, err = f.ClusterStatuses(ctx, actor, workspaceID); err != nil {
+	if err := Allowed(actor, ClustersView, workspaceID); err != nil {
+		return out, err
+	}
+	if out.Counts, err = f.Counts(ctx, workspaceID); err != nil {
 		return out, err
 	}
 	query := filter.query(workspaceID)
@@ -77,32 +79,13 @@ func (f *Fleet) total(ctx context.Context, query store.ClusterQuery, page Cluste
 		return int64(query.Start + shown), nil
 	}
 	if !query.Archived && len(query.Words) == 0 && len(query.Labels) == 0 {
-		var sum int64
-		for status, clusters := range page.Statuses {
-			if len(query.Statuses) == 0 || slices.Contains(query.Statuses, status) {
-				sum += clusters
-			}
-		}
-		return sum, nil
+		return page.Counts.Of(query.Statuses...), nil
 	}
 	counts, err := f.Store.CountEach(ctx, []store.ClusterQuery{query})
 	if err != nil {
 		return 0, store.AsFault(err)
 	}
 	return counts[0], nil
-}
-
-// ClusterStatuses counts the clusters of a workspace outside of the archive by status.
-func (f *Fleet) ClusterStatuses(ctx context.Context, actor Actor, workspaceID uuid.UUID) (map[store.ClusterStatus]int64, error) {
-	if err := Allowed(actor, ClustersView, workspaceID); err != nil {
-		return nil, err
-	}
-	rows, err := f.Store.ClusterStatusCounts(ctx, workspaceID)
-	counts := make(map[store.ClusterStatus]int64, len(rows))
-	for _, c := range rows {
-		counts[c.Status] = c.Clusters
-	}
-	return counts, store.AsFault(err)
 }
 
 // CountClusters tells how many clusters of a workspace each filter lets through.

@@ -51,12 +51,6 @@ func (f *Fleet) WorkspaceByID(ctx context.Context, actor Actor, id uuid.UUID) (s
 	return workspace, Allowed(actor, WorkspacesView, id)
 }
 
-// Counts are the numbers beside the entries of a workspace's sidebar.
-func (f *Fleet) Counts(ctx context.Context, workspaceID uuid.UUID) (store.ClusterCountsRow, error) {
-	counts, err := f.Store.ClusterCounts(ctx, store.ClusterCountsParams{WorkspaceID: workspaceID, Attention: attention()})
-	return counts, store.AsFault(err)
-}
-
 // ClusterLine is one line of the list, for live pages.
 func (f *Fleet) ClusterLine(ctx context.Context, actor Actor, id uuid.UUID) (store.ClusterLine, error) {
 	line, err := f.Store.ClusterLine(ctx, id)

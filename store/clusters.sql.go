@@ -163,42 +163,6 @@ func (q *Queries) ClusterByNonce(ctx context.Context, formNonce *uuid.UUID) (Clu
 	return i, err
 }
 
-const clusterCounts = `-- name: ClusterCounts :one
-select count(*)::bigint as clusters,
-       (count(*) filter (where c.status = any($1::text[])))::bigint as attention,
-       (select count(*) from clusters a where a.workspace_id = $2 and a.archived_at is not null)::bigint as archived,
-       (select count(*) from tasks t where t.workspace_id = $2 and t.status in ('queued', 'running'))::bigint as running,
-       (select count(*) from tasks t where t.workspace_id = $2 and t.status in ('waiting_approval', 'lost_in_critical'))::bigint as waiting
-from clusters c where c.workspace_id = $2 and c.archived_at is null
-`
-
-type ClusterCountsParams struct {
-	Attention   []string
-	WorkspaceID uuid.UUID
-}
-
-type ClusterCountsRow struct {
-	Clusters  int64
-	Attention int64
-	Archived  int64
-	Running   int64
-	Waiting   int64
-}
-
-// The numbers beside the entries of the sidebar.
-func (q *Queries) ClusterCounts(ctx context.Context, arg ClusterCountsParams) (ClusterCountsRow, error) {
-	row := q.db.QueryRow(ctx, clusterCounts, arg.Attention, arg.WorkspaceID)
-	var i ClusterCountsRow
-	err := row.Scan(
-		&i.Clusters,
-		&i.Attention,
-		&i.Archived,
-		&i.Running,
-		&i.Waiting,
-	)
-	return i, err
-}
-
 const clusterForUpdate = `-- name: ClusterForUpdate :one
 select id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number, registry_id, registry_mode, labels, attached, left_items, silence_told, kubernetes_version, node_count, found_by, version_order, urgency from clusters where id = $1 for update
 `
@@ -443,36 +407,6 @@ func (q *Queries) ClusterState(ctx context.Context, clusterID uuid.UUID) (Cluste
 		&i.WrittenAt,
 	)
 	return i, err
-}
-
-const clusterStatusCounts = `-- name: ClusterStatusCounts :many
-select status, count(*) as clusters from clusters
-where workspace_id = $1 and archived_at is null group by status
-`
-
-type ClusterStatusCountsRow struct {
-	Status   ClusterStatus
-	Clusters int64
-}
-
-func (q *Queries) ClusterStatusCounts(ctx context.Context, workspaceID uuid.UUID) ([]ClusterStatusCountsRow, error) {
-	rows, err := q.db.Query(ctx, clusterStatusCounts, workspaceID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []ClusterStatusCountsRow{}
-	for rows.Next() {
-		var i ClusterStatusCountsRow
-		if err := rows.Scan(&i.Status, &i.Clusters); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }
 
 const clustersDueForCheck = `-- name: ClustersDueForCheck :many
@@ -900,4 +834,43 @@ update clusters set changed_at = now() where id = $1
 func (q *Queries) TouchCluster(ctx context.Context, id uuid.UUID) error {
 	_, err := q.db.Exec(ctx, touchCluster, id)
 	return err
+}
+
+const workspaceCounts = `-- name: WorkspaceCounts :many
+select 'cluster' as thing, status, count(*) as number from clusters
+where clusters.workspace_id = $1 and archived_at is null group by status
+union all
+select 'archived', '', count(*) from clusters
+where clusters.workspace_id = $1 and archived_at is not null
+union all
+select 'task', status, count(*) from tasks
+where tasks.workspace_id = $1 and status in ('queued', 'running') group by status
+`
+
+type WorkspaceCountsRow struct {
+	Thing  string
+	Status ClusterStatus
+	Number int64
+}
+
+// How many clusters are in each status, how many are archived, and how many tasks are not at their
+// end, by status.
+func (q *Queries) WorkspaceCounts(ctx context.Context, workspaceID uuid.UUID) ([]WorkspaceCountsRow, error) {
+	rows, err := q.db.Query(ctx, workspaceCounts, workspaceID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []WorkspaceCountsRow{}
+	for rows.Next() {
+		var i WorkspaceCountsRow
+		if err := rows.Scan(&i.Thing, &i.Status, &i.Number); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

@@ -68,8 +68,6 @@ type Querier interface {
 	ClusterByNonce(ctx context.Context, formNonce *uuid.UUID) (Cluster, error)
 	ClusterCheck(ctx context.Context, clusterID uuid.UUID) (ClusterCheck, error)
 	ClusterConnection(ctx context.Context, clusterID uuid.UUID) (ClusterConnection, error)
-	// The numbers beside the entries of the sidebar.
-	ClusterCounts(ctx context.Context, arg ClusterCountsParams) (ClusterCountsRow, error)
 	ClusterForUpdate(ctx context.Context, id uuid.UUID) (Cluster, error)
 	ClusterLine(ctx context.Context, id uuid.UUID) (ClusterLine, error)
 	// The lines of some clusters, in no order; which and how is said by store.ClusterQuery.
@@ -78,7 +76,6 @@ type Querier interface {
 	// The history of a cluster's wanted configuration, the newest first, without what is sealed.
 	ClusterRevisions(ctx context.Context, arg ClusterRevisionsParams) ([]ClusterRevisionsRow, error)
 	ClusterState(ctx context.Context, clusterID uuid.UUID) (ClusterState, error)
-	ClusterStatusCounts(ctx context.Context, workspaceID uuid.UUID) ([]ClusterStatusCountsRow, error)
 	ClusterView(ctx context.Context, id uuid.UUID) (ClusterView, error)
 	ClusterViews(ctx context.Context, workspaceID uuid.UUID) ([]ClusterView, error)
 	// Installed clusters whose last check is older than their interval and on which nothing is done,
@@ -347,6 +344,9 @@ type Querier interface {
 	VersionClusters(ctx context.Context, templateVersionID *uuid.UUID) (int64, error)
 	Workspace(ctx context.Context, id uuid.UUID) (Workspace, error)
 	WorkspaceBySlug(ctx context.Context, slug string) (Workspace, error)
+	// How many clusters are in each status, how many are archived, and how many tasks are not at their
+	// end, by status.
+	WorkspaceCounts(ctx context.Context, workspaceID uuid.UUID) ([]WorkspaceCountsRow, error)
 	WorkspaceForUpdate(ctx context.Context, id uuid.UUID) (Workspace, error)
 	// Workspaces as a menu has them: all of them, or those among the given ids.
 	WorkspaceNames(ctx context.Context, arg WorkspaceNamesParams) ([]WorkspaceNamesRow, error)

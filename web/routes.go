@@ -46,6 +46,7 @@ func (s *server) routes() []route {
 		{post, paths.RouteClusters, fleet.ClustersEdit, c.CreateCluster},
 		{get, paths.RouteLabels, fleet.ClustersView, c.Labels},
 		{post, paths.RouteClusterMarks, fleet.ClustersEdit, c.MarkClusters},
+		{get, paths.RouteClusterViews, fleet.ClustersView, c.ClusterViews},
 		{post, paths.RouteClusterViews, fleet.ClustersEdit, c.SaveClusterView},
 		{post, paths.RouteClusterView, fleet.ClustersEdit, c.RenameClusterView},
 		{post, paths.RouteClusterViewDeletion, fleet.ClustersEdit, c.DeleteClusterView},

@@ -20,22 +20,21 @@ select * from cluster_lines where id = any(@ids::uuid[]);
 -- name: ClusterLine :one
 select * from cluster_lines where id = $1;
 
--- name: ClusterStatusCounts :many
-select status, count(*) as clusters from clusters
-where workspace_id = $1 and archived_at is null group by status;
-
 -- name: CountNewerClusters :one
 select count(*) from clusters
 where workspace_id = $1 and archived_at is null and created_at > @since::timestamptz;
 
--- name: ClusterCounts :one
--- The numbers beside the entries of the sidebar.
-select count(*)::bigint as clusters,
-       (count(*) filter (where c.status = any(@attention::text[])))::bigint as attention,
-       (select count(*) from clusters a where a.workspace_id = @workspace_id and a.archived_at is not null)::bigint as archived,
-       (select count(*) from tasks t where t.workspace_id = @workspace_id and t.status in ('queued', 'running'))::bigint as running,
-       (select count(*) from tasks t where t.workspace_id = @workspace_id and t.status in ('waiting_approval', 'lost_in_critical'))::bigint as waiting
-from clusters c where c.workspace_id = @workspace_id and c.archived_at is null;
+-- name: WorkspaceCounts :many
+-- How many clusters are in each status, how many are archived, and how many tasks are not at their
+-- end, by status.
+select 'cluster' as thing, status, count(*) as number from clusters
+where clusters.workspace_id = @workspace_id and archived_at is null group by status
+union all
+select 'archived', '', count(*) from clusters
+where clusters.workspace_id = @workspace_id and archived_at is not null
+union all
+select 'task', status, count(*) from tasks
+where tasks.workspace_id = @workspace_id and status in ('queued', 'running') group by status;
 
 -- name: SetClusterStatus :exec
 update clusters set status = $2, changed_at = now() where id = $1;

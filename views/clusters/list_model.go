@@ -12,6 +12,7 @@ type List struct {
 	Rows      []Row
 	Query     paths.Query
 	Filters   []ui.Filter
+	Saved     []ui.Filter // saved views; their counts come later
 	View      ViewTool
 	Columns   []ui.Column // seven: name, status, configuration, agent, version, nodes, last task
 	Pages     ui.Pages
@@ -34,6 +35,12 @@ type ViewTool struct {
 	ID      string // of the saved view that is shown; empty for none
 	Name    string // as saved, or as typed when Problem tells why it was refused
 	Problem i18n.Message
+}
+
+// SavedViews are the saved views of a workspace with their counts.
+type SavedViews struct {
+	Slug  string
+	Views []ui.Filter
 }
 
 // LabelList are the labels that a list as a query asks for it can be narrowed by.

@@ -7,8 +7,10 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"commander/views/clusters"
 	"commander/views/i18n"
 	"commander/views/layout"
+	"commander/views/paths"
 	"commander/views/search"
 )
 
@@ -27,6 +29,11 @@ func Handler(assets string, beat time.Duration) http.Handler {
 	mux.HandleFunc("GET /search", func(w http.ResponseWriter, r *http.Request) {
 		if err := search.List(found()).Render(Context(r.Context(), i18n.Negotiate(r.FormValue("lang"), "")), w); err != nil {
 			panic(fmt.Errorf("draw what is found: %w", err))
+		}
+	})
+	mux.HandleFunc("GET "+paths.RouteClusterViews, func(w http.ResponseWriter, r *http.Request) {
+		if err := clusters.ViewsFragment(countedViews()).Render(Context(r.Context(), i18n.Negotiate(r.FormValue("lang"), "")), w); err != nil {
+			panic(fmt.Errorf("draw the counts of views: %w", err))
 		}
 	})
 	return mux

@@ -37,7 +37,10 @@ func product(t *testing.T) http.Handler {
 	}
 	mux.HandleFunc("GET /workspaces/{slug}/clusters", func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("HX-Request") != "" && r.Header.Get("HX-Boosted") == "" && r.Header.Get("HX-History-Restore-Request") == "" {
-			fragment(w, r, clusters.ListFragment(clusters.List{Slug: "payments", Query: paths.ParseQuery(r.URL.Query()), Filters: []ui.Filter{{Label: i18n.Plain("narrowed")}}}))
+			fragment(w, r, clusters.ListFragment(clusters.List{
+				Slug: "payments", Query: paths.ParseQuery(r.URL.Query()), Filters: []ui.Filter{{Label: i18n.Plain("narrowed")}},
+				Saved: []ui.Filter{{Name: "view-v1", Label: i18n.Plain("Production"), Later: true}},
+			}))
 			return
 		}
 		show(w, r, "clusters")
@@ -115,10 +118,12 @@ func TestAPersonCreatesAClusterAndGoesBack(t *testing.T) {
 		until(`document.querySelector("h1").textContent.startsWith("Install") && document.querySelectorAll("#main").length === 1`))
 	step("filter the list with a key and a word", chromedp.Navigate(server.URL+paths.Clusters("payments")),
 		until(`document.documentElement.dataset.script === ""`),
+		until(`document.getElementById("filter-view-v1").textContent === "140"`), // it came after the list
 		chromedp.SendKeys(chromedp.CSS("[data-filter]"), "x"),
 		until(`document.querySelector("#cluster-list .empty")`),
 		until(`document.querySelector("#cluster-filters").textContent.includes("narrowed")`),
-		until(`location.search.includes("q=x") && document.activeElement.matches("[data-filter]")`))
+		until(`document.getElementById("filter-view-v1").textContent === "140"`), // and stays
+		until(`location.search.includes("q=x")`), until(`document.activeElement.matches("[data-filter]")`))
 	// The refused form is expected, and so is a socket that its page left before it was open.
 	for _, s := range said() {
 		require.Regexp(t, `422|closed before the connection is established|\[object Event\]`, s)

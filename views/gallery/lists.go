@@ -95,6 +95,20 @@ func found() search.Results {
 	}}
 }
 
+func savedViews(pressed bool) []ui.Filter {
+	return []ui.Filter{{
+		Name: "view-v1", Label: i18n.Plain("Production, largest first"), Later: true, Pressed: pressed,
+		Href: paths.ClusterList(slug, paths.Query{Text: "env=prod", Sort: clusters.SortNodes, Descending: true}),
+	}}
+}
+
+// countedViews are the same with their counts.
+func countedViews() clusters.SavedViews {
+	views := savedViews(false)
+	views[0].Count, views[0].Later = 140, false
+	return clusters.SavedViews{Slug: slug, Views: views}
+}
+
 func lists() []Exhibit {
 	title := i18n.M("clusters.title")
 	list := clusters.List{
@@ -103,13 +117,14 @@ func lists() []Exhibit {
 		New: clusters.New{Count: 3, Href: paths.Clusters(slug)},
 	}
 	list.Bulk.CanEdit, list.View.CanEdit = true, true
+	list.Saved = savedViews(false)
 	labelled := clusters.LabelList{Slug: slug, Labels: []clusters.LabelFilter{
 		{Text: "env=prod", Count: 140, Href: paths.ClusterList(slug, paths.Query{}), Pressed: true},
 		{Text: "team=payments", Count: 31, Href: paths.ClusterList(slug, paths.Query{Text: "env=prod team=payments"})},
 	}}
 	refused := list
 	refused.Query = paths.Query{Text: "env=prod", Sort: clusters.SortNodes, Descending: true}
-	refused.Filters = append(clusterFilters(""), ui.Filter{Label: i18n.Plain("Production, largest first"), Count: 140, Pressed: true})
+	refused.Filters[0].Pressed, refused.Saved = false, savedViews(true)
 	refused.Columns = clusters.Columns(slug, refused.Query)
 	refused.View = clusters.ViewTool{CanEdit: true, ID: "v1", Name: "Production, largest first"}
 	refused.Rows = clusterRows()
@@ -131,6 +146,8 @@ func lists() []Exhibit {
 	return []Exhibit{
 		shelled("clusters", layout.SectionClusters, title, clusters.ListBody(list)),
 		shelled("clusters-refused", layout.SectionClusters, title, clusters.ListBody(refused)),
+		shelled("views", layout.SectionClusters, i18n.M("view.title"), clusters.ViewsBody(countedViews())),
+		shelled("views-none", layout.SectionClusters, i18n.M("view.title"), clusters.ViewsBody(clusters.SavedViews{Slug: slug})),
 		shelled("search", layout.SectionStart, i18n.M("search.title"), search.Body(found())),
 		shelled("labels", layout.SectionClusters, i18n.M("labels.title"), clusters.LabelsBody(labelled)),
 		shelled("clusters-unsaved", layout.SectionClusters, title, clusters.ListBody(unsaved)),

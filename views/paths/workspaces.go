@@ -31,7 +31,7 @@ func WorkspaceSettings(slug string) string { return fill(RouteWorkspaceSettings,
 // WorkspaceDeletion asks for the workspace's name and, on POST, deletes it with all that is in it.
 func WorkspaceDeletion(slug string) string { return fill(RouteWorkspaceDeletion, slug) }
 
-// ClusterViews saves what the list of clusters is asked for under a name (POST).
+// ClusterViews are the saved views of the list of clusters; a POST saves another.
 func ClusterViews(slug string) string { return fill(RouteClusterViews, slug) }
 
 // ClusterView gives a saved view another name (POST).

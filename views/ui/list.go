@@ -13,6 +13,8 @@ type Filter struct {
 	Count   int
 	Href    string
 	Pressed bool
+	// Later says that the count is fetched when the list is there, and then kept.
+	Later bool
 }
 
 // live is how a message finds the count.
@@ -20,7 +22,11 @@ func (f Filter) live() templ.Attributes {
 	if f.Name == "" {
 		return nil
 	}
-	return templ.Attributes{"id": "filter-" + f.Name}
+	attributes := templ.Attributes{"id": "filter-" + f.Name}
+	if f.Later {
+		attributes["data-later"], attributes["hx-preserve"] = "", "true"
+	}
+	return attributes
 }
 
 // Pages is where a list stands: which part of it is shown and how to reach its neighbours.

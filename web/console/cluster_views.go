@@ -7,13 +7,44 @@ import (
 	"commander/store"
 	"commander/views/clusters"
 	"commander/views/i18n"
+	"commander/views/layout"
 	"commander/views/paths"
 	"commander/views/ui"
 	"commander/web/respond"
 )
 
-// savedViews adds the workspace's saved views to a list, each with its count.
+// savedViews adds the workspace's saved views to a list. Their counts come later.
 func (c *Console) savedViews(r *http.Request, workspace store.Workspace, list *clusters.List) error {
+	views, err := c.Fleet.ClusterViews(r.Context(), actor(r), workspace.ID)
+	if err != nil {
+		return err
+	}
+	for _, view := range views {
+		chip := viewFilter(workspace.Slug, view)
+		chip.Later = true
+		if chip.Pressed = paths.ReadHere(view.Query).Same(list.Query); chip.Pressed {
+			list.View.ID, list.View.Name = view.ID.String(), view.Name
+		}
+		list.Saved = append(list.Saved, chip)
+	}
+	if list.View.ID != "" {
+		list.Filters[0].Pressed = false // a saved view of all, in an order of its own
+	}
+	return nil
+}
+
+func viewFilter(slug string, view store.ClusterView) ui.Filter {
+	return ui.Filter{
+		Name: "view-" + view.ID.String(), Label: i18n.Plain(view.Name), Href: paths.ClusterList(slug, paths.ReadHere(view.Query)),
+	}
+}
+
+// ClusterViews shows the saved views of a workspace, each with how many clusters it has.
+func (c *Console) ClusterViews(w http.ResponseWriter, r *http.Request) error {
+	workspace, err := c.workspace(r)
+	if err != nil {
+		return err
+	}
 	views, err := c.Fleet.ClusterViews(r.Context(), actor(r), workspace.ID)
 	if err != nil {
 		return err
@@ -26,20 +57,16 @@ func (c *Console) savedViews(r *http.Request, workspace store.Workspace, list *c
 	if err != nil {
 		return err
 	}
+	saved := clusters.SavedViews{Slug: workspace.Slug}
 	for i, view := range views {
-		query := paths.ReadHere(view.Query)
-		shown := query.Same(list.Query)
-		list.Filters = append(list.Filters, ui.Filter{
-			Label: i18n.Plain(view.Name), Count: int(counts[i]), Href: paths.ClusterList(workspace.Slug, query), Pressed: shown,
-		})
-		if shown {
-			list.View.ID, list.View.Name = view.ID.String(), view.Name
-		}
+		filter := viewFilter(workspace.Slug, view)
+		filter.Count = int(counts[i])
+		saved.Views = append(saved.Views, filter)
 	}
-	if list.View.ID != "" {
-		list.Filters[0].Pressed = false // a saved view of all, in an order of its own
-	}
-	return nil
+	return c.show(w, r, http.StatusOK, page{
+		title: i18n.M("view.title"), section: layout.SectionClusters, workspace: &workspace,
+		content: clusters.ViewsBody(saved), fragment: clusters.ViewsFragment(saved),
+	})
 }
 
 // SaveClusterView gives what a list is asked for a name.

@@ -58,7 +58,7 @@ func (c *Console) clusterList(w http.ResponseWriter, r *http.Request, status int
 	canEdit := fleet.May(actor(r).Role(workspace.ID), fleet.ClustersEdit)
 	list := clusters.List{
 		Slug: workspace.Slug, Query: query, Columns: clusters.Columns(workspace.Slug, query),
-		Filters: filtersOf(workspace.Slug, query, found.Statuses), Total: totalOf(found.Statuses, nil),
+		Filters: filtersOf(workspace.Slug, query, found.Counts), Total: int(found.Counts.Of()),
 		View: clusters.ViewTool{CanEdit: canEdit},
 		Pages: c.pages(query, len(found.Lines), int(found.Total), func(q paths.Query) string {
 			return paths.ClusterList(workspace.Slug, q)
@@ -75,7 +75,7 @@ func (c *Console) clusterList(w http.ResponseWriter, r *http.Request, status int
 		list.Rows = append(list.Rows, row)
 	}
 	return c.show(w, r, status, page{
-		title: i18n.M("clusters.title"), section: layout.SectionClusters, workspace: &workspace,
+		title: i18n.M("clusters.title"), section: layout.SectionClusters, workspace: &workspace, counts: &found.Counts,
 		live:    paths.Live(now.UnixMilli(), listTopics(workspace.ID, found.Lines)...),
 		content: clusters.ListBody(list), fragment: clusters.ListFragment(list),
 	})
@@ -104,7 +104,7 @@ func statusesOf(name string) []store.ClusterStatus {
 	return nil // an old bookmark shows everything
 }
 
-func filtersOf(slug string, query paths.Query, counts map[store.ClusterStatus]int64) []ui.Filter {
+func filtersOf(slug string, query paths.Query, counts fleet.Counts) []ui.Filter {
 	filters := make([]ui.Filter, 0, len(clusterFilters))
 	for _, f := range clusterFilters {
 		label := f.name
@@ -112,7 +112,7 @@ func filtersOf(slug string, query paths.Query, counts map[store.ClusterStatus]in
 			label = "all"
 		}
 		filters = append(filters, ui.Filter{
-			Name: label, Label: i18n.M("filter." + label), Count: totalOf(counts, f.statuses),
+			Name: label, Label: i18n.M("filter." + label), Count: int(counts.Of(f.statuses...)),
 			Href: paths.ClusterList(slug, query.Only(f.name)), Pressed: query.Status == f.name,
 		})
 	}

@@ -115,25 +115,21 @@ func (c *Console) renderClusters(ctx context.Context, who fleet.Actor, id uuid.U
 	if err != nil {
 		return nil, err
 	}
-	counts, err := c.counts(ctx, who, id)
+	counts, err := c.Fleet.Counts(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	out := []templ.Component{layout.Count(layout.SectionClusters, counts), layout.Count(layout.SectionTasks, counts)}
+	out := []templ.Component{layout.Count(layout.SectionClusters, sidebar(counts)), layout.Count(layout.SectionTasks, sidebar(counts))}
 	if since == 0 {
 		return out, nil
-	}
-	statuses, err := c.Fleet.ClusterStatuses(ctx, who, id)
-	if err != nil {
-		return nil, err
 	}
 	newer, err := c.Fleet.NewerClusters(ctx, who, id, time.UnixMilli(since))
 	if err != nil {
 		return nil, err
 	}
 	pill := clusters.New{Href: paths.Clusters(workspace.Slug), Count: int(newer)}
-	out = append(out, clusters.LiveNew(pill), clusters.LiveTotal(totalOf(statuses, nil)))
-	for _, f := range filtersOf(workspace.Slug, paths.Query{}, statuses) {
+	out = append(out, clusters.LiveNew(pill), clusters.LiveTotal(int(counts.Of())))
+	for _, f := range filtersOf(workspace.Slug, paths.Query{}, counts) {
 		out = append(out, ui.LiveCount(f))
 	}
 	return out, nil

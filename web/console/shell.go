@@ -20,6 +20,7 @@ type page struct {
 	tab       i18n.Message // the part of a thing that has several pages
 	section   layout.Section
 	workspace *store.Workspace // nil outside of one
+	counts    *fleet.Counts    // of the workspace, when they are known already
 	live      string
 	content   templ.Component
 	// fragment answers a request for a part of the page; nil means content.
@@ -76,15 +77,21 @@ func (c *Console) shell(r *http.Request, p page) (layout.Shell, error) {
 	}
 	shell.Slug = p.workspace.Slug
 	shell.CanTokens = fleet.May(person.Actor.Role(p.workspace.ID), fleet.TokensView)
-	counts, err := c.Fleet.Counts(r.Context(), p.workspace.ID)
-	shell.Counts = sidebar(counts)
-	return shell, err
+	if p.counts == nil {
+		counts, err := c.Fleet.Counts(r.Context(), p.workspace.ID)
+		if err != nil {
+			return shell, err
+		}
+		p.counts = &counts
+	}
+	shell.Counts = sidebar(*p.counts)
+	return shell, nil
 }
 
 // sidebar are the numbers beside the entries of the sidebar.
-func sidebar(counts store.ClusterCountsRow) layout.Counts {
+func sidebar(counts fleet.Counts) layout.Counts {
 	return layout.Counts{
-		Clusters: int(counts.Clusters), Attention: int(counts.Attention), Tasks: int(counts.Running), Archive: int(counts.Archived),
+		Clusters: int(counts.Of()), Attention: int(counts.Of(fleet.Attention...)), Tasks: int(counts.Busy), Archive: int(counts.Archived),
 	}
 }
 

@@ -102,7 +102,7 @@ func (c *Console) workspaceDeletion(w http.ResponseWriter, r *http.Request, stat
 	if err != nil {
 		return err
 	}
-	d.Slug, d.Name, d.Clusters = workspace.Slug, workspace.Name, int(counts.Clusters)
+	d.Slug, d.Name, d.Clusters = workspace.Slug, workspace.Name, int(counts.Of())
 	d.Templates, d.Records, d.Registries = int(inventory.Templates), int(inventory.Records), int(inventory.Registries)
 	return c.show(w, r, status, page{
 		title: i18n.M("deletion.title", workspace.Name), section: layout.SectionWorkspace, workspace: &workspace,
