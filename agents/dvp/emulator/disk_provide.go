@@ -55,6 +55,7 @@ func (d *disk) provide(ctx context.Context) error {
 		if err := d.makeClaim(ctx, claimName(d.vd, class.Name), class.Name, minimum); apierrors.IsForbidden(err) {
 			status.Progress = ""
 			d.state(v1alpha2.DiskPhasePending, v1alpha2.DiskQuotaExceeded, err.Error())
+			d.result = again(quotaPause)
 			return nil
 		} else if err != nil {
 			return err

@@ -94,6 +94,7 @@ func (m *machine) off(ctx context.Context) error {
 	switch {
 	case apierrors.IsForbidden(err): // a quota; the API's own words are the message
 		m.set(v1alpha2.VMRunning, false, v1alpha2.VMPodNotStarted, err.Error())
+		m.wait(again(quotaPause))
 		return nil
 	case apierrors.IsAlreadyExists(err):
 		m.wait(again(50 * time.Millisecond))

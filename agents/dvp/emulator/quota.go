@@ -3,6 +3,7 @@ package emulator
 import (
 	"context"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -14,6 +15,10 @@ import (
 
 	"commander/agents/dvp/api/virtualization/v1alpha2"
 )
+
+// quotaPause is before what a quota refused is tried again besides each change of the quota: the API
+// server may see that change later than the emulator does.
+const quotaPause = time.Second
 
 // quotas tells the API server what is used of each ResourceQuota, which then refuses what is too
 // much in its own words. Quotas with scopes are not told apart.
