@@ -84,6 +84,7 @@ generate: .cache/bin/sqlc ## make generated code anew: pages, queries, protocols
 	sh agents/node/fencing/fencingpb/generate.sh
 	sh agents/dvp/api/virtualization/generate.sh
 	sh agents/dvp/api/infrastructure/generate.sh
+	sh agents/dvp/api/configuration/generate.sh
 	go generate ./store/...
 
 # sqlc has a C library inside and a slower replacement for it; the replacement builds everywhere.
@@ -92,7 +93,7 @@ generate: .cache/bin/sqlc ## make generated code anew: pages, queries, protocols
 
 verify: generate ## check that generated code is what its sources say, and the formatting
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); exit 1; }
-	git diff --exit-code -- '*_templ.go' '*.sql.go' '*_gen.go' '*_gen.txt' '*.pb.go' 'agents/*/crds/*.yaml' 'charts/*/definitions'
+	git diff --exit-code -- '*_templ.go' '*.sql.go' '*_gen.go' '*_gen.txt' '*.pb.go' 'agents/*/crds/*.yaml' 'agents/*/documents/*.yaml' 'charts/*/definitions'
 
 lint: ## run the linters of .golangci.yaml
 	go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.8.0 run

@@ -98,6 +98,14 @@ func TestBaseInfrastructure(t *testing.T) {
 		t.Errorf("a plan with a missing class and a missing image ended with %d:\n%s", code, text)
 	}
 
+	class["virtualMachine"].(object)["cpu"].(object)["cores"] = 0
+	r.inputs(inputs(c, nil))
+	if text, code := r.run("plan"); code != 1 || !says(text, "DVPClusterConfiguration is wrong: masterNodeGroup.instanceClass.virtualMachine.cpu.cores") || !says(text, "got 0, which is too little") {
+		t.Errorf("a plan with a wrong configuration ended with %d:\n%s", code, text)
+	}
+	class["virtualMachine"].(object)["cpu"].(object)["cores"] = 1
+	r.inputs(inputs(c, nil))
+
 	r.must("destroy", "-auto-approve", "-refresh=false", "-target=dvp_network_policy.isolated")
 	if got := policies(); len(got) != 0 {
 		t.Errorf("got %v after the end, want nothing", got)

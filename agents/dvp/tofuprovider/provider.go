@@ -2,6 +2,7 @@ package tofuprovider
 
 import (
 	"context"
+	"errors"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -10,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"commander/agents/dvp/api/configuration"
 	"commander/agents/dvp/cloud"
 )
 
@@ -25,9 +27,8 @@ func New(version string) func() provider.Provider {
 type dvp struct{ version string }
 
 type settings struct {
-	Kubeconfig  types.String `tfsdk:"kubeconfig"`
-	Namespace   types.String `tfsdk:"namespace"`
-	ClusterUUID types.String `tfsdk:"cluster_uuid"`
+	Configuration types.String `tfsdk:"configuration"`
+	ClusterUUID   types.String `tfsdk:"cluster_uuid"`
 }
 
 func (p *dvp) Metadata(_ context.Context, _ provider.MetadataRequest, answer *provider.MetadataResponse) {
@@ -38,9 +39,8 @@ func (p *dvp) Schema(_ context.Context, _ provider.SchemaRequest, answer *provid
 	answer.Schema = schema.Schema{
 		Description: "Machines, disks and addresses in one project of Deckhouse Virtualization Platform.",
 		Attributes: map[string]schema.Attribute{
-			"kubeconfig":   schema.StringAttribute{Required: true, Sensitive: true, Description: "Kubeconfig for DVP, as text or in Base64, with all that it refers to inside."},
-			"namespace":    schema.StringAttribute{Required: true, Description: "The project's namespace in DVP."},
-			"cluster_uuid": schema.StringAttribute{Required: true, Description: "Marks what belongs to this cluster."},
+			"configuration": schema.StringAttribute{Required: true, Sensitive: true, Description: "DVPClusterConfiguration as JSON: how DVP is reached, and what is checked before anything is planned."},
+			"cluster_uuid":  schema.StringAttribute{Required: true, Description: "Marks what belongs to this cluster."},
 		},
 	}
 }
@@ -52,20 +52,27 @@ func (p *dvp) Configure(ctx context.Context, req provider.ConfigureRequest, answ
 	if answer.Diagnostics.HasError() {
 		return
 	}
-	for name, value := range map[string]types.String{"kubeconfig": s.Kubeconfig, "namespace": s.Namespace, "cluster_uuid": s.ClusterUUID} {
-		if value.IsUnknown() || value.ValueString() == "" {
-			answer.Diagnostics.AddAttributeError(path.Root(name), "DVP cannot be reached", "The provider needs "+name+" before it can plan anything.")
+	if s.Configuration.IsUnknown() || s.ClusterUUID.ValueString() == "" {
+		answer.Diagnostics.AddError("DVP cannot be reached", "The provider needs configuration and cluster_uuid before it can plan anything.")
+		return
+	}
+	c, err := configuration.Parse([]byte(s.Configuration.ValueString()))
+	var problems configuration.Problems
+	if errors.As(err, &problems) {
+		for _, problem := range problems {
+			answer.Diagnostics.AddError("DVPClusterConfiguration is wrong: "+problem.Field, problem.Text)
 		}
-	}
-	if answer.Diagnostics.HasError() {
+		return
+	} else if err != nil {
+		answer.Diagnostics.AddError("DVPClusterConfiguration cannot be checked", err.Error())
 		return
 	}
-	c, err := cloud.Credentials{Kubeconfig: s.Kubeconfig.ValueString(), Namespace: s.Namespace.ValueString(), ClusterUUID: s.ClusterUUID.ValueString()}.Open()
+	dvp, err := cloud.Credentials{Kubeconfig: c.Provider.KubeconfigDataBase64, Namespace: c.Provider.Namespace, ClusterUUID: s.ClusterUUID.ValueString()}.Open()
 	if err != nil {
-		answer.Diagnostics.AddAttributeError(path.Root("kubeconfig"), "DVP cannot be reached", err.Error())
+		answer.Diagnostics.AddAttributeError(path.Root("configuration"), "DVP cannot be reached", err.Error())
 		return
 	}
-	answer.ResourceData, answer.DataSourceData = c, c
+	answer.ResourceData, answer.DataSourceData = dvp, dvp
 }
 
 func (p *dvp) Resources(context.Context) []func() resource.Resource {

@@ -46,6 +46,7 @@ locals {
 
   labels = merge(
     try(var.provider_configuration.provider.additionalVMLabels, null) == null ? {} : var.provider_configuration.provider.additionalVMLabels,
+    try(var.instance_class.additionalLabels, null) == null ? {} : var.instance_class.additionalLabels,
     try(local.machine.additionalLabels, null) == null ? {} : local.machine.additionalLabels,
     {
       "dvp.deckhouse.io/cluster-prefix" = var.prefix

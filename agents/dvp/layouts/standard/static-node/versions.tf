@@ -6,7 +6,6 @@ terraform {
 }
 
 provider "dvp" {
-  kubeconfig   = var.providerClusterConfiguration.provider.kubeconfigDataBase64
-  namespace    = var.providerClusterConfiguration.provider.namespace
-  cluster_uuid = var.clusterUUID
+  configuration = jsonencode(var.providerClusterConfiguration)
+  cluster_uuid  = var.clusterUUID
 }
