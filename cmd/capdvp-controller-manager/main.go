@@ -25,9 +25,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	configuration "commander/agents/dvp/api/configuration/v1alpha1"
 	"commander/agents/dvp/api/infrastructure/v1alpha1"
 	"commander/agents/dvp/capdvp"
 	"commander/agents/dvp/cloud"
+	"commander/agents/dvp/nodegroups"
 	"commander/internal/clock"
 	"commander/internal/config"
 	"commander/internal/guard"
@@ -45,6 +47,8 @@ type options struct {
 	Workers       int           `flag:"max-concurrent-reconciles" default:"10" help:"objects that a controller looks at side by side"`
 	Poll          time.Duration `flag:"poll-interval" default:"10s" help:"from one look at a machine in DVP to the next, while something is to happen with it"`
 	Patience      time.Duration `flag:"deletion-timeout" default:"10m" help:"how long DVP may take to remove a machine or a disk before it is left behind"`
+	NodeGroups    bool          `flag:"node-groups" help:"order machines for NodeGroups that name a DVPInstanceClass; both kinds have to be there"`
+	Prefix        string        `flag:"cluster-prefix" env:"CLUSTER_PREFIX" help:"begins the names of what is ordered for NodeGroups"`
 	Kubeconfig    string        `flag:"kubeconfig" env:"KUBECONFIG" help:"how to reach the API server; empty means as a pod of the cluster"`
 	LogLevel      string        `flag:"log-level" default:"info" oneof:"debug info warn error" help:"lowest level that is logged"`
 	DVP           cloud.Credentials
@@ -98,13 +102,21 @@ func start(ctx context.Context, args []string) error {
 	if err := provider.Setup(manager); err != nil {
 		return err
 	}
+	if o.NodeGroups {
+		groups := &nodegroups.Reconciler{
+			Client: manager.GetClient(), Live: manager.GetAPIReader(), Events: manager.GetEventRecorder("nodegroups"), ClusterUUID: o.DVP.ClusterUUID, Prefix: o.Prefix,
+		}
+		if err := groups.Setup(manager); err != nil {
+			return fmt.Errorf("set up node groups: %w", err)
+		}
+	}
 	log.Info("started", config.Describe(o)...)
 	return manager.Start(ctx)
 }
 
 func newManager(settings *rest.Config, o options) (ctrl.Manager, error) {
 	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme} {
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme, configuration.AddToScheme} {
 		if err := add(scheme); err != nil {
 			return nil, fmt.Errorf("make kinds known: %w", err)
 		}

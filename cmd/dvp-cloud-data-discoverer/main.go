@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -27,6 +29,8 @@ import (
 
 type options struct {
 	Period     time.Duration `flag:"discovery-period" default:"1h" help:"from one look at DVP to the next"`
+	Classes    bool          `flag:"storage-classes" default:"true" help:"make StorageClasses of the CSI driver for what DVP offers"`
+	Excluded   string        `flag:"excluded-storage-classes" help:"names in DVP that are not offered: regular expressions for whole names, separated by commas"`
 	Listen     string        `flag:"listen-address" default:"127.0.0.1:8081" help:"address of /healthz"`
 	Metrics    string        `flag:"metrics-address" default:":8080" help:"address of /metrics, by TLS for those whom the API server allows"`
 	CertFile   string        `flag:"tls-cert-file" help:"certificate in PEM; without one it signs its own"`
@@ -75,6 +79,13 @@ func start(ctx context.Context, args []string) error {
 	}
 	registry := telemetry.Registry()
 	d := &discoverer.Discoverer{Cloud: dvp, Client: client, Period: o.Period, Pause: discoverer.Pause, Log: log}
+	if o.Classes {
+		excluded, err := patterns(o.Excluded)
+		if err != nil {
+			return run.Misuse(err)
+		}
+		d.Offer = &discoverer.Offer{Client: client, Excluded: excluded, Log: log}
+	}
 	if err := d.Register(registry); err != nil {
 		return err
 	}
@@ -108,4 +119,19 @@ func serve(group *run.Group, o options, client kubernetes.Interface, registry *p
 		group.Add(s.name, run.Serve(s.server, listener))
 	}
 	return nil
+}
+
+// patterns reads regular expressions that stand for whole names.
+func patterns(list string) (all []*regexp.Regexp, err error) {
+	for _, text := range strings.Split(list, ",") {
+		if text = strings.TrimSpace(text); text == "" {
+			continue
+		}
+		pattern, err := regexp.Compile("^(?:" + text + ")$")
+		if err != nil {
+			return nil, fmt.Errorf("excluded-storage-classes: %w", err)
+		}
+		all = append(all, pattern)
+	}
+	return all, nil
 }

@@ -60,6 +60,7 @@ type capiMachine struct {
 	cluster      string
 	bootstrap    string // name of the Secret
 	node         string // name of the Node, once it is known
+	zone         string // its failure domain, empty for any
 	controlPlane bool
 }
 
@@ -80,6 +81,7 @@ func ownerMachine(ctx context.Context, c client.Reader, o client.Object) (capiMa
 	read.cluster, _, _ = unstructured.NestedString(m.Object, "spec", "clusterName")
 	read.bootstrap, _, _ = unstructured.NestedString(m.Object, "spec", "bootstrap", "dataSecretName")
 	read.node, _, _ = unstructured.NestedString(m.Object, "status", "nodeRef", "name")
+	read.zone, _, _ = unstructured.NestedString(m.Object, "spec", "failureDomain")
 	_, read.controlPlane = m.GetLabels()[labelControlPlane]
 	return read, nil
 }

@@ -7,8 +7,6 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"errors"
-	"fmt"
-	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -22,18 +20,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/yaml"
 
+	"commander/agents/dvp/api/configuration"
 	"commander/agents/dvp/api/infrastructure"
-	"commander/agents/dvp/api/infrastructure/v1alpha1"
 	"commander/agents/dvp/api/virtualization/v1alpha2"
 	"commander/agents/dvp/cloud"
-	"commander/agents/dvp/emulator/emulatortest"
+	"commander/agents/dvp/nodegroups"
 	"commander/internal/clock"
 	"commander/internal/guard"
 	"commander/internal/kubetest"
@@ -42,149 +39,65 @@ import (
 // built is where make cluster-api puts Cluster API's own controllers and their kinds.
 const built = "../../../.cache/cluster-api"
 
-// Cluster API's own controllers make machines by way of ours, and take them away.
-func TestRealClusterAPI(t *testing.T) {
-	t.Parallel()
-	program, err := filepath.Abs(filepath.Join(built, "core"))
-	if err != nil {
-		t.Fatal(err)
+// machinesOf lists the Machines of Cluster API.
+func (b *bed) machinesOf() []unstructured.Unstructured {
+	b.t.Helper()
+	machines := new(unstructured.UnstructuredList)
+	machines.SetGroupVersionKind(capiKind("MachineList"))
+	if err := b.List(b.t.Context(), machines, client.InNamespace(b.namespace)); err != nil {
+		b.t.Fatal(err)
 	}
-	if _, err := os.Stat(program); errors.Is(err, fs.ErrNotExist) {
-		t.Skip("Cluster API's controllers are not there; make cluster-api builds them")
-	}
-	dvp, server := emulatortest.Start(t), kubetest.StartOwn(t)
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme, apiextensionsv1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
-	}
-	c, err := client.New(server.Config, client.Options{Scheme: scheme})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := &bed{Client: c, t: t, dvp: dvp, namespace: server.Namespace(t)}
-	b.installAll()
-	kubeconfig := emulatortest.Kubeconfig(t, server.Config)
-	b.runCore(program, kubeconfig)
-	b.runOurs(server, scheme)
-	b.apply(fmt.Sprintf(`
-apiVersion: v1
-kind: Secret
-metadata: {name: c-kubeconfig, labels: {cluster.x-k8s.io/cluster-name: c}}
-type: cluster.x-k8s.io/secret
-stringData: {value: %q}
----
-apiVersion: v1
-kind: Secret
-metadata: {name: script}
-stringData: {format: cloud-config, value: "#cloud-config"}
----
-apiVersion: infrastructure.cluster.x-k8s.io/v1alpha1
-kind: DeckhouseCluster
-metadata: {name: c}
----
-apiVersion: cluster.x-k8s.io/v1beta2
-kind: Cluster
-metadata: {name: c}
-spec:
-  infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: DeckhouseCluster, name: c}
----
-apiVersion: infrastructure.cluster.x-k8s.io/v1alpha1
-kind: DeckhouseMachineTemplate
-metadata: {name: worker}
-spec: {template: {spec: {vmClassName: generic, cpu: {cores: 1}, memory: 1Gi, rootDiskSize: 2Gi, rootDiskStorageClass: immediate, bootDiskImageRef: {kind: ClusterVirtualImage, name: debian}}}}
----
-apiVersion: cluster.x-k8s.io/v1beta2
-kind: MachineDeployment
-metadata: {name: worker, labels: {cluster.x-k8s.io/cluster-name: c}}
-spec:
-  clusterName: c
-  replicas: 2
-  selector: {matchLabels: {group: worker, cluster.x-k8s.io/cluster-name: c, cluster.x-k8s.io/deployment-name: worker}}
-  rollout: {strategy: {type: RollingUpdate, rollingUpdate: {maxSurge: 1, maxUnavailable: 0}}}
-  template:
-    metadata: {labels: {group: worker, cluster.x-k8s.io/cluster-name: c, cluster.x-k8s.io/deployment-name: worker}}
-    spec:
-      clusterName: c
-      bootstrap: {dataSecretName: script}
-      infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: DeckhouseMachineTemplate, name: worker}
-`, kubeconfig))
-
-	b.awaitMachines("two machines that are Nodes", 2, 2)
-	if t.Failed() {
-		return
-	}
-	md := capiObject("MachineDeployment")
-	md.SetNamespace(b.namespace)
-	md.SetName("worker")
-	b.patch(md, `{"spec":{"replicas":0}}`)
-	b.awaitMachines("no machines", 0, 0)
-	for _, list := range []client.ObjectList{&v1alpha2.VirtualMachineList{}, &v1alpha2.VirtualDiskList{}, &corev1.SecretList{}} {
-		dvp.Eventually("nothing is left in DVP", func(ctx context.Context) bool {
-			err := dvp.List(ctx, list, client.InNamespace(dvp.Namespace), client.MatchingLabels{cloud.LabelClusterUUID: uuid})
-			return err == nil && lengthOf(t, list) == 0
-		})
-	}
-	cluster := capiObject("Cluster")
-	cluster.SetNamespace(b.namespace)
-	cluster.SetName("c")
-	b.delete(cluster)
-	b.awaitGone(cluster)
+	return machines.Items
 }
 
-func lengthOf(t *testing.T, list client.ObjectList) int {
-	t.Helper()
-	text, err := json.Marshal(list)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var items struct{ Items []any }
-	if err := json.Unmarshal(text, &items); err != nil {
-		t.Fatal(err)
-	}
-	return len(items.Items)
+// running says whether a Machine runs and is a Node.
+func running(machine unstructured.Unstructured) bool {
+	name, _, _ := unstructured.NestedString(machine.Object, "status", "nodeRef", "name")
+	phase, _, _ := unstructured.NestedString(machine.Object, "status", "phase")
+	return phase == "Running" && name != "" && machine.GetDeletionTimestamp() == nil
 }
 
-// awaitMachines waits for Machines of which so many have a Node. The guests, which the emulator has
-// none of, are played here: a machine that runs registers its Node.
-func (b *bed) awaitMachines(what string, want, nodes int) {
+// awaitMachines waits for Machines that are so. The guests, which the emulator has none of, are
+// played here: a machine that runs registers its Node.
+func (b *bed) awaitMachines(what string, so func([]unstructured.Unstructured) bool) []unstructured.Unstructured {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.t.Context(), 90*time.Second)
 	defer cancel()
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		machines := new(unstructured.UnstructuredList)
-		machines.SetGroupVersionKind(capiKind("MachineList"))
-		if err := b.List(ctx, machines, client.InNamespace(b.namespace)); err != nil {
-			b.t.Fatal(err)
-		}
-		running := 0
-		for i := range machines.Items {
-			name, _, _ := unstructured.NestedString(machines.Items[i].Object, "status", "nodeRef", "name")
-			if phase, _, _ := unstructured.NestedString(machines.Items[i].Object, "status", "phase"); phase == "Running" && name != "" {
-				running++
-			}
-		}
-		if len(machines.Items) == want && running == nodes {
-			return
+		machines := b.machinesOf()
+		if so(machines) {
+			return machines
 		}
 		b.guests(ctx)
 		select {
 		case <-ctx.Done():
-			text, err := json.MarshalIndent(machines.Items, "", " ")
-			b.t.Fatalf("waited in vain for %s: got %d, %d of them run; %v %s", what, len(machines.Items), running, err, text)
+			for _, machine := range machines {
+				status, err := json.Marshal(machine.Object["status"])
+				b.t.Logf("%s deleted %v: %s %v", machine.GetName(), machine.GetDeletionTimestamp(), status, err)
+			}
+			b.t.Fatalf("waited in vain for %s", what)
 		case <-tick.C:
 		}
 	}
+}
+
+// healthy is what a kubelet reports.
+func healthy() (all []corev1.NodeCondition) {
+	for kind, status := range map[corev1.NodeConditionType]corev1.ConditionStatus{
+		corev1.NodeReady: corev1.ConditionTrue, corev1.NodeMemoryPressure: corev1.ConditionFalse, corev1.NodeDiskPressure: corev1.ConditionFalse, corev1.NodePIDPressure: corev1.ConditionFalse,
+	} {
+		all = append(all, corev1.NodeCondition{Type: kind, Status: status, LastTransitionTime: metav1.Now(), LastHeartbeatTime: metav1.Now()})
+	}
+	return all
 }
 
 func (b *bed) guests(ctx context.Context) {
 	b.t.Helper()
 	var all v1alpha2.VirtualMachineList
 	if err := b.dvp.List(ctx, &all, client.InNamespace(b.dvp.Namespace)); err != nil {
-		b.t.Fatal(err)
+		return // whoever waits tells what there was
 	}
 	for i := range all.Items {
 		vm := &all.Items[i]
@@ -197,7 +110,7 @@ func (b *bed) guests(ctx context.Context) {
 		} else if err != nil {
 			b.t.Fatal(err)
 		}
-		node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now(), LastHeartbeatTime: metav1.Now()}}
+		node.Status.Conditions = healthy()
 		if err := b.Status().Update(ctx, node); err != nil {
 			b.t.Fatal(err)
 		}
@@ -219,6 +132,17 @@ func (b *bed) installAll() {
 		if err != nil {
 			b.t.Fatal(err)
 		}
+		crd := new(apiextensionsv1.CustomResourceDefinition)
+		if err := yaml.Unmarshal(text, crd); err != nil {
+			b.t.Fatal(err)
+		}
+		all = append(all, crd)
+	}
+	groups, err := os.ReadFile("../../node/api/crds/deckhouse.io_nodegroups.yaml")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for _, text := range [][]byte{groups, configuration.InstanceClass} {
 		crd := new(apiextensionsv1.CustomResourceDefinition)
 		if err := yaml.Unmarshal(text, crd); err != nil {
 			b.t.Fatal(err)
@@ -295,6 +219,10 @@ func (b *bed) runOurs(server *kubetest.Server, scheme *runtime.Scheme) {
 	if err := p.Setup(manager); err != nil {
 		b.t.Fatal(err)
 	}
+	groups := &nodegroups.Reconciler{Client: manager.GetClient(), Live: manager.GetAPIReader(), Events: manager.GetEventRecorder("nodegroups"), ClusterUUID: uuid, Prefix: "demo"}
+	if err := groups.Setup(manager); err != nil {
+		b.t.Fatal(err)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- manager.Start(ctx) }()
@@ -314,7 +242,9 @@ func (b *bed) apply(manifest string) {
 		if err := yaml.Unmarshal(text, &o.Object); err != nil {
 			b.t.Fatal(err)
 		}
-		o.SetNamespace(b.namespace)
+		if o.GetNamespace() == "" && o.GroupVersionKind().Group != "deckhouse.io" { // whose kinds belong to the whole cluster
+			o.SetNamespace(b.namespace)
+		}
 		b.dvp.Eventually("the cluster accepts "+o.GetKind(), func(ctx context.Context) bool {
 			err := b.Create(ctx, o)
 			if apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) {

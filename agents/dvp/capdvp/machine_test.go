@@ -100,11 +100,11 @@ func TestMachineIsMade(t *testing.T) {
 func TestControlPlaneMachine(t *testing.T) {
 	t.Parallel()
 	dm := &v1alpha1.DeckhouseMachine{Spec: v1alpha1.DeckhouseMachineSpec{MachineResources: v1alpha1.MachineResources{Bootloader: "BIOS", RunPolicy: "AlwaysOn"}}}
-	if got := machineOf(dm, true).Spec; got.LiveMigrationPolicy != v1alpha2.PreferForced || got.Bootloader != v1alpha2.BIOS || got.RunPolicy != v1alpha2.AlwaysOn {
+	if got := machineOf(dm, capiMachine{controlPlane: true}).Spec; got.LiveMigrationPolicy != v1alpha2.PreferForced || got.Bootloader != v1alpha2.BIOS || got.RunPolicy != v1alpha2.AlwaysOn {
 		t.Errorf("got %+v", got)
 	}
 	dm.Spec.LiveMigrationPolicy = "AlwaysSafe"
-	if got := machineOf(dm, true).Spec.LiveMigrationPolicy; got != v1alpha2.AlwaysSafe {
+	if got := machineOf(dm, capiMachine{controlPlane: true}).Spec.LiveMigrationPolicy; got != v1alpha2.AlwaysSafe {
 		t.Errorf("got %s, want what was asked for", got)
 	}
 }
@@ -205,7 +205,7 @@ func TestMachinesOfTheSameName(t *testing.T) {
 	// What a process made before it was killed is completed by the next one.
 	half := b.vm("half")
 	half.Labels = map[string]string{cloud.LabelHostname: "half", cloud.LabelClusterUUID: uuid}
-	half.Spec = machineOf(b.sketch("half"), false).Spec
+	half.Spec = machineOf(b.sketch("half"), capiMachine{}).Spec
 	b.dvp.Make(half)
 	rest := b.machine("half", "script", nil)
 	b.awaitReason(rest, v1alpha1.VMRunning, "")

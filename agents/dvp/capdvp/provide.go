@@ -75,7 +75,7 @@ func (r machines) make(ctx context.Context, dm *v1alpha1.DeckhouseMachine, owner
 		if err := r.check(ctx, dm); err != nil {
 			return nil, err
 		}
-		vm = machineOf(dm, owner.controlPlane)
+		vm = machineOf(dm, owner)
 		if err := r.Cloud.Create(ctx, vm); err != nil {
 			return nil, err
 		}

@@ -42,6 +42,9 @@ func (p *Provider) Setup(m ctrl.Manager) error {
 	if err := (clusters{p}).setup(m); err != nil {
 		return fmt.Errorf("set up clusters: %w", err)
 	}
+	if err := (controlPlanes{p}).setup(m); err != nil {
+		return fmt.Errorf("set up control planes: %w", err)
+	}
 	if err := (machines{p}).setup(m); err != nil {
 		return fmt.Errorf("set up machines: %w", err)
 	}

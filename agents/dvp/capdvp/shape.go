@@ -19,7 +19,7 @@ func additionalDiskName(dm *v1alpha1.DeckhouseMachine, i int) string {
 }
 
 // machineOf is the VirtualMachine of a machine. What DVP has other defaults for is always given.
-func machineOf(dm *v1alpha1.DeckhouseMachine, controlPlane bool) *v1alpha2.VirtualMachine {
+func machineOf(dm *v1alpha1.DeckhouseMachine, owner capiMachine) *v1alpha2.VirtualMachine {
 	labels := maps.Clone(dm.Spec.AdditionalVMLabels)
 	if labels == nil {
 		labels = map[string]string{}
@@ -27,12 +27,12 @@ func machineOf(dm *v1alpha1.DeckhouseMachine, controlPlane bool) *v1alpha2.Virtu
 	labels[cloud.LabelHostname] = dm.Name
 	policy := v1alpha2.LiveMigrationPolicy(dm.Spec.LiveMigrationPolicy)
 	if policy == "" {
-		if policy = v1alpha2.PreferSafe; controlPlane {
+		if policy = v1alpha2.PreferSafe; owner.controlPlane {
 			policy = v1alpha2.PreferForced
 		}
 	}
 	vm := &v1alpha2.VirtualMachine{
-		ObjectMeta: metav1.ObjectMeta{Name: dm.Name, Labels: labels},
+		ObjectMeta: metav1.ObjectMeta{Name: dm.Name, Labels: labels, Annotations: maps.Clone(dm.Spec.AdditionalVMAnnotations)},
 		Spec: v1alpha2.VirtualMachineSpec{
 			VirtualMachineClassName: dm.Spec.VMClassName,
 			CPU:                     v1alpha2.CPUSpec{Cores: dm.Spec.CPU.Cores, CoreFraction: dm.Spec.CPU.CPUFraction},
@@ -41,7 +41,8 @@ func machineOf(dm *v1alpha1.DeckhouseMachine, controlPlane bool) *v1alpha2.Virtu
 			Bootloader:          v1alpha2.Bootloader(dm.Spec.Bootloader),
 			RunPolicy:           v1alpha2.RunPolicy(dm.Spec.RunPolicy),
 			LiveMigrationPolicy: policy,
-			BlockDeviceRefs:     []v1alpha2.BlockDeviceRef{{Kind: v1alpha2.KindVirtualDisk, Name: bootDiskName(dm)}},
+			NodeSelector:        selectorOf(dm, owner.zone), PriorityClassName: dm.Spec.PriorityClassName, Tolerations: dm.Spec.Tolerations,
+			BlockDeviceRefs: []v1alpha2.BlockDeviceRef{{Kind: v1alpha2.KindVirtualDisk, Name: bootDiskName(dm)}},
 			// The script is more than fits into the machine itself.
 			Provisioning: &v1alpha2.Provisioning{Type: v1alpha2.UserDataRef, UserDataRef: &v1alpha2.ProvisioningRef{Kind: v1alpha2.KindSecret, Name: secretName(dm)}},
 		},
@@ -53,6 +54,22 @@ func machineOf(dm *v1alpha1.DeckhouseMachine, controlPlane bool) *v1alpha2.Virtu
 		vm.Spec.GPUs = append(vm.Spec.GPUs, v1alpha2.GPU{GPUClassName: gpu.GPUClassName})
 	}
 	return vm
+}
+
+// labelZone is that of DVP's nodes.
+const labelZone = "topology.kubernetes.io/zone"
+
+// selectorOf says where the machine may run: in the zone that Cluster API chose for it, if any.
+func selectorOf(dm *v1alpha1.DeckhouseMachine, zone string) map[string]string {
+	selector := maps.Clone(dm.Spec.NodeSelector)
+	if zone == "" {
+		return selector
+	}
+	if selector == nil {
+		selector = map[string]string{}
+	}
+	selector[labelZone] = zone
+	return selector
 }
 
 // disksOf are the disks that belong to a machine and go with it.

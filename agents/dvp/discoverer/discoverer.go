@@ -45,6 +45,7 @@ type Discoverer struct {
 	Period time.Duration        // from one look to the next
 	Pause  time.Duration        // between two attempts to write
 	Log    *slog.Logger
+	Offer  *Offer // nil where storage classes are somebody else's
 
 	cloudError  *prometheus.GaugeVec
 	updateError prometheus.Gauge
@@ -73,6 +74,12 @@ func (d *Discoverer) Run(ctx context.Context) error {
 		if err := d.cycle(ctx); err != nil && ctx.Err() == nil {
 			d.Log.ErrorContext(ctx, "discovery failed", "error", err)
 			wait = min(wait, soon)
+		}
+		if d.Offer != nil { // by what was written before, if nothing was now
+			if err := d.Offer.Sync(ctx); err != nil && ctx.Err() == nil {
+				d.Log.ErrorContext(ctx, "storage classes are not as they shall be", "error", err)
+				wait = min(wait, soon)
+			}
 		}
 		if !sleep(ctx, wait) {
 			return nil

@@ -19,6 +19,7 @@ func AddToScheme(s *runtime.Scheme) error {
 	s.AddKnownTypes(
 		GroupVersion,
 		&DeckhouseCluster{}, &DeckhouseClusterList{},
+		&DeckhouseControlPlane{}, &DeckhouseControlPlaneList{},
 		&DeckhouseMachine{}, &DeckhouseMachineList{},
 		&DeckhouseMachineTemplate{}, &DeckhouseMachineTemplateList{},
 	)

@@ -1,6 +1,7 @@
 package v1alpha1
 
 import (
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -74,7 +75,12 @@ type MachineResources struct {
 	// +kubebuilder:validation:MaxItems=16
 	GPUs []GPU `json:"gpus,omitempty"`
 	// AdditionalVMLabels are put on the VirtualMachine besides those by which it is known.
-	AdditionalVMLabels map[string]string `json:"additionalVMLabels,omitempty"`
+	AdditionalVMLabels      map[string]string `json:"additionalVMLabels,omitempty"`
+	AdditionalVMAnnotations map[string]string `json:"additionalVMAnnotations,omitempty"`
+	// NodeSelector, PriorityClassName and Tolerations say where in DVP the machine may run.
+	NodeSelector      map[string]string   `json:"nodeSelector,omitempty"`
+	PriorityClassName string              `json:"priorityClassName,omitempty"`
+	Tolerations       []corev1.Toleration `json:"tolerations,omitempty"`
 }
 
 // CPU is the processors of a machine.
