@@ -330,3 +330,68 @@ func TestUniqueValuesOfClusters(t *testing.T) {
 	require.NoError(t, b.Store.Pool.QueryRow(t.Context(), "select string_agg(v::text, ' ') from parameter_values v").Scan(&stored))
 	require.False(t, strings.Contains(stored, "correct") || strings.Contains(stored, fmt.Sprintf("%x", "correct horse")), stored)
 }
+
+// TestAnotherTemplateIsAChange moves a cluster to a version of a template that it was not made from.
+func TestAnotherTemplateIsAChange(t *testing.T) {
+	t.Parallel()
+	b := fleettest.New(t)
+	const zone = "- {key: zone, title: Zone, type: string, default: a}\n"
+	from, to := family(t, b, "from", plainOne+zone), family(t, b, "to", plainTwo+zone)
+	cluster := on(t, b, from[0], "first", store.Values{"zone": "z"})
+	after, task, err := b.UpgradeCluster(t.Context(), b.Admin, cluster.ID, fleet.UpgradeChoice{Revision: cluster.Revision, VersionID: to[0].ID})
+	require.NoError(t, err)
+	require.NotNil(t, task)
+	require.Equal(t, store.TaskConverge, task.Kind)
+	require.Equal(t, after.Revision, task.Revision)
+	require.Equal(t, to[0].ID, *after.TemplateVersionID)
+	view, err := b.Cluster(t.Context(), b.Viewer, cluster.ID)
+	require.NoError(t, err)
+	require.Equal(t, store.Values{"count": 2.0, "zone": "z"}, view.Wanted.Values, "what somebody set goes along")
+}
+
+// TestAChangedTemplateChangesNoCluster saves a template anew, and takes its version away.
+func TestAChangedTemplateChangesNoCluster(t *testing.T) {
+	t.Parallel()
+	b := fleettest.New(t)
+	v := family(t, b, "team", plainOne)
+	cluster := on(t, b, v[0], "first", nil)
+	before, err := b.Cluster(t.Context(), b.Viewer, cluster.ID)
+	require.NoError(t, err)
+	template, err := b.Store.Template(t.Context(), v[0].TemplateID)
+	require.NoError(t, err)
+	body := bodyWith(plainTwo)
+	_, err = b.ChangeTemplate(t.Context(), b.Admin, template.ID, fleet.TemplateChange{Revision: template.CurrentRevision, Name: "renamed", Body: &body})
+	require.NoError(t, err)
+	require.NoError(t, b.ChangeTemplateVersion(t.Context(), b.Admin, template.ID, 1, fleet.VersionChange{Available: new(false)}))
+	_, err = b.StartChecks(t.Context(), 10)
+	require.NoError(t, err)
+	after, err := b.Cluster(t.Context(), b.Viewer, cluster.ID)
+	require.NoError(t, err)
+	require.Equal(t, before.Wanted, after.Wanted)
+	require.Equal(t, v[0].ID, *after.TemplateVersionID)
+	require.Equal(t, store.ClusterInSync, after.Status)
+	require.Len(t, after.Tasks, 1, "only its installation")
+}
+
+// TestOnlyTheAgentHasWorkWithObjects changes nothing but Kubernetes objects.
+func TestOnlyTheAgentHasWorkWithObjects(t *testing.T) {
+	t.Parallel()
+	b := fleettest.New(t)
+	body := bodyWith("- {key: greeting, title: Greeting, type: string, default: hello}\n")
+	body.ClusterConfiguration = "kind: ClusterConfiguration\nclusterType: Static\n"
+	body.ResourceGroups = store.ResourceGroups{{Name: "base", Controlled: true, Template: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x, namespace: default}\ndata: {greeting: {{ .greeting | quote }}}\n"}}
+	v := familyOf(t, b, "team", body)
+	cluster := on(t, b, v[0], "first", nil)
+	config, err := b.AgentConfiguration(t.Context(), cluster.ID)
+	require.NoError(t, err)
+	after, task, err := b.ChangeCluster(t.Context(), b.Admin, cluster.ID, fleet.ClusterChange{
+		Revision: cluster.Revision, Name: "first", TemplateVersionID: v[0].ID, Values: store.Values{"greeting": "good morning"},
+	})
+	require.NoError(t, err)
+	require.Nil(t, task, "no machine is touched for it")
+	require.Equal(t, store.ClusterInSync, after.Status)
+	now, err := b.AgentConfiguration(t.Context(), cluster.ID)
+	require.NoError(t, err)
+	require.NotEqual(t, config, now, "the agent is told at once")
+	require.Contains(t, fmt.Sprint(now), "good morning")
+}

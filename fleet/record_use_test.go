@@ -358,3 +358,47 @@ func TestAChangedRecordRendersItsClustersAnew(t *testing.T) {
 		t.Errorf("a change of nothing: %v", err)
 	}
 }
+
+// TestTheEndOfAClusterFreesItsRecords ends clusters in each way that there is.
+func TestTheEndOfAClusterFreesItsRecords(t *testing.T) {
+	t.Parallel()
+	b := fleettest.New(t)
+	version := withRecords(t, b, master)
+	one := record(t, b, catalog(t, b, "hosts", true), host("10.0.0.1"))
+	take := func(name string) store.Cluster {
+		t.Helper()
+		cluster, task, err := b.CreateCluster(t.Context(), b.Admin, fleet.NewCluster{
+			WorkspaceID: b.Workspace.ID, Name: name, TemplateVersionID: version, Values: choose(one), Install: true,
+		})
+		if err != nil {
+			t.Fatalf("the record is not free: %v", err)
+		}
+		b.Run(t, *task, store.TaskSucceeded)
+		return cluster
+	}
+	for _, way := range []struct {
+		name string
+		end  func(uuid.UUID) (store.Task, error)
+	}{
+		{"deleted", func(id uuid.UUID) (store.Task, error) {
+			_, task, err := b.DeleteCluster(t.Context(), b.Admin, id)
+			return *task, err
+		}},
+		{"detached", func(id uuid.UUID) (store.Task, error) { return b.DetachCluster(t.Context(), b.Admin, id) }},
+	} {
+		cluster := take(way.name)
+		task, err := way.end(cluster.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := create(t, b, version, "early", choose(one)); err == nil {
+			t.Fatalf("%s: the record was free before the end", way.name)
+		}
+		b.Run(t, task, store.TaskSucceeded)
+	}
+	archived := take("archived")
+	if _, err := b.ArchiveCluster(t.Context(), b.Admin, archived.ID); err != nil {
+		t.Fatal(err)
+	}
+	take("last")
+}

@@ -79,10 +79,22 @@ func TestDeletingAWorkspace(t *testing.T) {
 	if _, _, err := b.CreateToken(t.Context(), b.Admin, b.Workspace.ID, "token", store.RoleFull, 0); err != nil {
 		t.Fatal(err)
 	}
+	hosts := catalog(t, b, "hosts", true)
+	record(t, b, hosts, host("10.0.0.1"))
+	gone := record(t, b, hosts, host("10.0.0.2"))
+	if _, err := b.ArchiveRecord(t.Context(), b.Admin, gone.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.AddWindow(t.Context(), b.Admin, b.Workspace.ID, fleet.NewWindow{TimeZone: "UTC", Days: 1, Starts: 60, Minutes: 60}); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := b.AddChannel(t.Context(), b.Admin, b.Workspace.ID, fleet.NewChannel{Name: "x", Kind: fleet.ChannelMail, Address: "x@example.com", Events: fleet.Events}); err != nil {
+		t.Fatal(err)
+	}
 	if _, err := b.DeleteWorkspace(t.Context(), b.Admin, b.Workspace.ID); err != nil {
 		t.Fatalf("with an archived cluster: %v", err)
 	}
-	for _, table := range []string{"workspaces", "clusters", "cluster_revisions", "tasks", "cluster_templates", "cluster_template_versions", "registries", "auth_tokens"} {
+	for _, table := range []string{"workspaces", "clusters", "cluster_revisions", "tasks", "cluster_templates", "cluster_template_versions", "registries", "auth_tokens", "catalogs", "records", "record_values", "maintenance_windows", "notification_channels"} {
 		var rows int
 		if err := b.Store.Pool.QueryRow(t.Context(), "select count(*) from "+table).Scan(&rows); err != nil || rows != 0 {
 			t.Errorf("%s: got %d rows, %v", table, rows, err)
