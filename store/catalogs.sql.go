@@ -197,7 +197,7 @@ select c.id, c.workspace_id, c.name, c.slug, c.exclusive, c.params, c.revision, 
        (select count(distinct u.record_id) from record_uses u join records r on r.id = u.record_id where r.catalog_id = c.id)::bigint as used
 from catalogs c
 where c.workspace_id = $1 and ($2::boolean or c.archived_at is null)
-order by c.archived_at is not null, c.name, c.id
+order by c.archived_at desc nulls first, c.name, c.id
 `
 
 type CatalogsParams struct {

@@ -207,7 +207,7 @@ type Querier interface {
 	// The record that has a value of a unique field already.
 	RecordOfValue(ctx context.Context, arg RecordOfValueParams) (Record, error)
 	// A page of a catalog's records with the clusters that use each. state is free, used, misfits,
-	// archived or empty for all outside of the archive.
+	// archived, the newest first, or empty for all outside of the archive.
 	RecordRows(ctx context.Context, arg RecordRowsParams) ([]RecordRowsRow, error)
 	// Clusters that use a record.
 	RecordUsers(ctx context.Context, recordID uuid.UUID) ([]RecordUsersRow, error)
@@ -308,7 +308,7 @@ type Querier interface {
 	// How many templates there are in and outside of the archive, and how many of each fit a text.
 	TemplateCounts(ctx context.Context, arg TemplateCountsParams) (TemplateCountsRow, error)
 	TemplateForUpdate(ctx context.Context, id uuid.UUID) (ClusterTemplate, error)
-	// A page of the list of a workspace's templates.
+	// A page of the list of a workspace's templates; without an order archives begin with the newest.
 	TemplateLines(ctx context.Context, arg TemplateLinesParams) ([]TemplateLinesRow, error)
 	TemplateVersion(ctx context.Context, id uuid.UUID) (ClusterTemplateVersion, error)
 	TemplateVersionByNumber(ctx context.Context, arg TemplateVersionByNumberParams) (ClusterTemplateVersion, error)

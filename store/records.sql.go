@@ -464,7 +464,7 @@ where r.catalog_id = $1
   and ($2 <> 'free' or not exists (select 1 from record_uses u where u.record_id = r.id))
   and ($2 <> 'used' or exists (select 1 from record_uses u where u.record_id = r.id))
   and ($2 <> 'misfits' or not r.schema_matches)
-order by r.label, r.id
+order by r.archived_at desc, r.label, r.id
 limit $5::integer offset $4::integer
 `
 
@@ -483,7 +483,7 @@ type RecordRowsRow struct {
 }
 
 // A page of a catalog's records with the clusters that use each. state is free, used, misfits,
-// archived or empty for all outside of the archive.
+// archived, the newest first, or empty for all outside of the archive.
 func (q *Queries) RecordRows(ctx context.Context, arg RecordRowsParams) ([]RecordRowsRow, error) {
 	rows, err := q.db.Query(ctx, recordRows,
 		arg.CatalogID,

@@ -566,6 +566,7 @@ left join cluster_template_versions v on v.id = t.current_version_id
 where t.workspace_id = $1 and (t.archived_at is not null) = $2::boolean
   and ($3::text = '' or strpos(lower(t.name), lower($3::text)) > 0 or strpos(lower(t.comment), lower($3::text)) > 0)
 order by
+    case when $4::text = '' then t.archived_at end desc,
     case when $4::text = '-name' then lower(t.name) end desc,
     case when $4::text = 'version' then v.number end,
     case when $4::text = '-version' then v.number end desc nulls last,
@@ -596,7 +597,7 @@ type TemplateLinesRow struct {
 	Clusters         int64
 }
 
-// A page of the list of a workspace's templates.
+// A page of the list of a workspace's templates; without an order archives begin with the newest.
 func (q *Queries) TemplateLines(ctx context.Context, arg TemplateLinesParams) ([]TemplateLinesRow, error) {
 	rows, err := q.db.Query(ctx, templateLines,
 		arg.WorkspaceID,

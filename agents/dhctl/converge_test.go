@@ -110,6 +110,27 @@ func TestConvergeAddsMachines(t *testing.T) {
 	}
 }
 
+// TestWhatSomebodyDidByHandIsUndone takes a machine away behind everybody's back.
+func TestWhatSomebodyDidByHandIsUndone(t *testing.T) {
+	t.Parallel()
+	world, client, blob := made(t, "a", "b")
+	there := cluster(t, world)
+	delete(there.Machines, "b")
+	if err := world.Put(id, there); err != nil {
+		t.Fatal(err)
+	}
+	if found, _ := checked(t, client, clusterDoc, machines("a", "b"), id); found.Status != dhctl.OutOfSync {
+		t.Fatalf("check: got %+v, want out of sync", found)
+	}
+	got := convergeTo(t, client, clusterDoc, machines("a", "b"), blob, "")
+	if got.err != "" || got.Status != dhctl.ConvergeConverged {
+		t.Errorf("got %+v, want converged", got)
+	}
+	if have := names(t, world); !slices.Equal(have, []string{"a", "b"}) {
+		t.Errorf("machines: got %v, want what was declared", have)
+	}
+}
+
 func TestConvergeUpgradesKubernetes(t *testing.T) {
 	t.Parallel()
 	world, client, blob := made(t, "a")

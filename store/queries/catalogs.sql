@@ -21,7 +21,7 @@ select sqlc.embed(c),
        (select count(distinct u.record_id) from record_uses u join records r on r.id = u.record_id where r.catalog_id = c.id)::bigint as used
 from catalogs c
 where c.workspace_id = $1 and (@with_archived::boolean or c.archived_at is null)
-order by c.archived_at is not null, c.name, c.id;
+order by c.archived_at desc nulls first, c.name, c.id;
 
 -- name: SetCatalog :one
 update catalogs set name = $2, params = $3, params_text = $4, revision = revision + 1, changed_at = now()

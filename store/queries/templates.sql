@@ -123,7 +123,7 @@ order by l.name, l.id
 limit @page_size::integer offset @page_offset::integer;
 
 -- name: TemplateLines :many
--- A page of the list of a workspace's templates.
+-- A page of the list of a workspace's templates; without an order archives begin with the newest.
 select sqlc.embed(t), v.number as current_number, v.available as current_available,
        (select count(*) from cluster_template_versions o where o.template_id = t.id)::bigint as versions,
        (select count(*) from clusters c join cluster_template_versions cv on cv.id = c.template_version_id
@@ -133,6 +133,7 @@ left join cluster_template_versions v on v.id = t.current_version_id
 where t.workspace_id = @workspace_id and (t.archived_at is not null) = @archived::boolean
   and (@search::text = '' or strpos(lower(t.name), lower(@search::text)) > 0 or strpos(lower(t.comment), lower(@search::text)) > 0)
 order by
+    case when @sort::text = '' then t.archived_at end desc,
     case when @sort::text = '-name' then lower(t.name) end desc,
     case when @sort::text = 'version' then v.number end,
     case when @sort::text = '-version' then v.number end desc nulls last,

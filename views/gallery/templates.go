@@ -47,7 +47,7 @@ func templatePages() []Exhibit {
 		{ID: "c2", Name: "payments-prod-2", Status: ui.ClusterStatus("delete"), Version: 1, Agent: heard(time.Hour)},
 	}}
 	page := templates.VersionPage{
-		Head: templateHead(templates.TabNone), Version: versions[1], Previous: 1,
+		Head: templateHead(templates.TabNone), Version: versions[1], Previous: 1, CanTry: true,
 		Note: ui.Field{Name: templates.FieldComment, Kind: ui.Text, Title: "Comment of the version", Value: versions[1].Comment, Optional: true},
 		Texts: []templates.Text{
 			{Title: i18n.M("templates.parameters"), YAML: "- key: count # of workers\n  type: number\n  title: Workers\n"},

@@ -4,6 +4,7 @@ package paths
 
 import (
 	"net/url"
+	"strconv"
 	"strings"
 )
 
@@ -84,6 +85,11 @@ func ClusterList(slug string, q Query) string { return fill(RouteClusters, slug)
 // NewCluster offers the templates, or the form of one when its id is given.
 func NewCluster(slug, template string) string {
 	return with(fill(RouteClusterNew, slug), "template", template)
+}
+
+// NewClusterFrom is the form of one version of a template.
+func NewClusterFrom(slug, template string, version int) string {
+	return with(fill(RouteClusterNew, slug), "template", template) + "&" + url.Values{"version": {strconv.Itoa(version)}}.Encode()
 }
 
 // NewPreview renders the YAML of a form that is not saved yet (POST).

@@ -129,3 +129,34 @@ func TestInventoryAndRegistriesAreDescribed(t *testing.T) {
 		described.hold(t, name, answer)
 	}
 }
+
+func TestListsLeaveTheArchiveOut(t *testing.T) {
+	t.Parallel()
+	b := start(t)
+	report := b.get(t, 200, b.full, "POST", "/catalogs", hosts)
+	_, body := b.ask(t, b.full, "GET", "/records", "")
+	record := parse[[]object](t, body)[0]["id"].(string)
+	b.get(t, 200, b.full, "POST", "/records/"+record+"/archive", "")
+	b.get(t, 200, b.full, "POST", "/catalogs/"+report["catalog"].(object)["id"].(string)+"/archive", "")
+	template := b.get(t, 201, b.full, "POST", "/cluster_templates", `{"name": "old"}`)["id"].(string)
+	b.get(t, 200, b.full, "DELETE", "/cluster_templates/"+template, "")
+	for _, list := range []string{"/records", "/catalogs", "/cluster_templates"} {
+		count := func(query string) (all, archived int) {
+			_, body := b.ask(t, b.reader, "GET", list+query, "")
+			for _, one := range parse[[]object](t, body) {
+				if all++; one["archived_at"] != nil {
+					archived++
+					if one["archive_number"] == nil {
+						t.Errorf("%s: what is archived has no number: %v", list, one)
+					}
+				}
+			}
+			return all, archived
+		}
+		all, archived := count("")
+		left, none := count("?without_archived=true")
+		if archived != 1 || none != 0 || left != all-1 {
+			t.Errorf("%s: got %d with %d archived, and %d with %d without the archive", list, all, archived, left, none)
+		}
+	}
+}

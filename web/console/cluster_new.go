@@ -30,14 +30,21 @@ func (c *Console) NewCluster(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fault.New(fault.NotFound, "fault.not_found")
 	}
-	template, _, err := c.Fleet.Template(r.Context(), actor(r), templateID)
+	number, err := versionAsked(r, "version")
 	if err != nil {
 		return err
 	}
-	if template.WorkspaceID != workspace.ID || template.CurrentVersionID == nil || template.ArchivedAt != nil {
+	template, version, err := c.Fleet.NumberedVersion(r.Context(), actor(r), templateID, number)
+	if err != nil {
+		return err
+	}
+	if template.WorkspaceID != workspace.ID || template.ArchivedAt != nil {
 		return fault.New(fault.NotFound, "fault.not_found")
 	}
-	d, err := c.draft(r, workspace, *template.CurrentVersionID)
+	if !version.Available {
+		return fault.New(fault.Conflict, "template.version.unavailable")
+	}
+	d, err := c.draft(r, workspace, version.ID)
 	if err != nil {
 		return err
 	}

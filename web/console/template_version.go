@@ -64,6 +64,7 @@ func (c *Console) versionPage(w http.ResponseWriter, r *http.Request, status int
 	}
 	shown := templates.VersionPage{
 		Head: templateHead(r, t, templates.TabNone), Texts: textsOf(fleet.BodyOf(v)), Previous: number - 1,
+		CanTry: v.Available && t.ArchivedAt == nil && fleet.May(actor(r).Role(t.WorkspaceID), fleet.ClustersEdit),
 		Version: templates.Version{
 			Number: v.Number, Comment: v.Comment, Available: v.Available, Current: v.Number == t.Current,
 			CreatedBy: v.CreatedBy, CreatedAt: v.CreatedAt, Clusters: clusters,

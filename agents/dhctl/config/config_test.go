@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"commander/agents/dhctl/config"
 )
 
@@ -140,5 +142,56 @@ func TestParseConnection(t *testing.T) {
 	complain(t, err)
 	if len(c.SSHHosts) != 1 || c.SSHHosts[0].Host != "10.0.0.1" || c.SSHConfig.SSHUser != "root" {
 		t.Errorf("connection: got %+v, want the host and the user", c)
+	}
+}
+
+// TestConnectionSettings has everything that an administrator may need to say about a connection.
+func TestConnectionSettings(t *testing.T) {
+	t.Parallel()
+	const text = `apiVersion: dhctl.deckhouse.io/v1
+kind: SSHConfig
+sshUser: ubuntu
+sshPort: 2222
+sshExtraArgs: -o ServerAliveInterval=5
+sshAgentPrivateKeys:
+- key: first key
+- {key: second key, passphrase: opens it}
+sshBastionHost: bastion.example.com
+sshBastionPort: 22022
+sshBastionUser: jump
+sudoPassword: correct horse
+---
+apiVersion: dhctl.deckhouse.io/v1
+kind: SSHHost
+host: 10.0.0.1
+---
+apiVersion: dhctl.deckhouse.io/v1
+kind: SSHHost
+host: 10.0.0.2
+`
+	got, err := config.ParseConnection(text, true, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	port, bastion := 2222, 22022
+	const version = "dhctl.deckhouse.io/v1"
+	want := config.Connection{
+		SSHConfig: &config.SSHConfig{
+			APIVersion: version, Kind: "SSHConfig", SSHUser: "ubuntu", SSHPort: &port, SSHExtraArgs: "-o ServerAliveInterval=5",
+			SSHAgentPrivateKeys: []config.SSHPrivateKey{{Key: "first key"}, {Key: "second key", Passphrase: "opens it"}},
+			SSHBastionHost:      "bastion.example.com", SSHBastionPort: &bastion, SSHBastionUser: "jump", SudoPassword: "correct horse",
+		},
+		SSHHosts: []config.SSHHost{{APIVersion: version, Kind: "SSHHost", Host: "10.0.0.1"}, {APIVersion: version, Kind: "SSHHost", Host: "10.0.0.2"}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("connection (-want +got):\n%s", diff)
+	}
+	for broken, problem := range map[string]string{
+		strings.Replace(text, "22022", "0", 1):            "sshBastionPort: 0 is not a port",
+		strings.Replace(text, "key: second key, ", "", 1): "sshAgentPrivateKeys[1].key",
+		strings.Replace(text, "sudoPassword", "sudo", 1):  "sudo",
+	} {
+		_, err := config.ParseConnection(broken, true, true)
+		complain(t, err, problem)
 	}
 }
