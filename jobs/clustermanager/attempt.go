@@ -23,10 +23,6 @@ type attempt struct {
 	// stopping says that a person asked the task to stop; told, that the installer was told so.
 	stopping atomic.Bool
 	told     atomic.Bool
-	// databaseWasAway says that a write had to wait since the last sign of life.
-	databaseWasAway atomic.Bool
-	// state is the newest that the installer handed over.
-	state []byte
 }
 
 func (a *attempt) startLog(ctx context.Context) {
@@ -73,19 +69,13 @@ func (a *attempt) beat(ctx context.Context) error {
 	switch {
 	case errors.Is(err, fleet.ErrSuperseded):
 		a.cancel(fleet.ErrSuperseded)
-	case err != nil:
-		a.databaseWasAway.Store(store.Away(err) || fault.Is(err, fault.Unavailable))
-	default:
-		a.databaseWasAway.Store(false)
-		if stop {
-			a.stopping.Store(true)
-		}
+	case err == nil && stop:
+		a.stopping.Store(true)
 	}
 	return err
 }
 
 func (a *attempt) phaseEnd(ctx context.Context, end fleet.PhaseEnd) (bool, error) {
-	a.state = end.State
 	var stop bool
 	err := a.patiently(ctx, func() (err error) {
 		stop, err = a.Tasks.EndPhase(ctx, a.delivery, end)
@@ -144,7 +134,6 @@ func (a *attempt) patiently(ctx context.Context, write func() error) error {
 		if err == nil || !fault.Is(store.AsFault(err), fault.Unavailable) {
 			return err
 		}
-		a.databaseWasAway.Store(true)
 		select {
 		case <-ctx.Done():
 			return err

@@ -106,16 +106,12 @@ func (m *Manager) Work(ctx context.Context, d fleet.Delivery) error {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	a := &attempt{Manager: m, delivery: d, work: work, redactor: fleet.NewRedactor(work.Secrets), cancel: cancel, state: work.State}
+	a := &attempt{Manager: m, delivery: d, work: work, redactor: fleet.NewRedactor(work.Secrets), cancel: cancel}
 	a.startLog(ctx)
 	result, err := a.run(ctx)
 	a.log.stop()
 	if err == nil {
 		err = a.end(ctx, result)
-	} else if a.databaseWasAway.Load() && ctx.Err() == nil {
-		// The installer stopped because nobody could vouch for the task. The task is still this
-		// worker's, as the write below proves: it goes on from the last state.
-		err = a.patiently(ctx, func() error { return m.Tasks.HandBack(ctx, d, a.state) })
 	}
 	if errors.Is(err, fleet.ErrSuperseded) || errors.Is(context.Cause(ctx), fleet.ErrSuperseded) {
 		m.Log.Info("attempt superseded", "task", d.TaskID, "attempt", d.Attempt)

@@ -248,12 +248,11 @@ func TestADatabaseThatIsAwayIsWaitedFor(t *testing.T) {
 	b := fleettest.New(t)
 	_, task := b.Create(t, "patient", nil)
 	tasks := &flaky{Fleet: b.Fleet, away: 2}
-	stopped := errors.New("the engine stopped itself")
 	m := manager(b, scripted(func(_ context.Context, _ clustermanager.Operation, h clustermanager.Hooks) (clustermanager.Result, error) {
 		if _, err := h.PhaseEnd(fleet.PhaseEnd{Completed: "BaseInfra", Next: "Finalization", State: []byte("half")}); err != nil {
 			t.Error(err)
 		}
-		return clustermanager.Result{}, stopped
+		return clustermanager.Result{State: []byte("half"), Unheard: true}, nil
 	}))
 	m.Tasks = tasks
 	if err := m.Work(t.Context(), first(task)); err != nil {
@@ -262,6 +261,26 @@ func TestADatabaseThatIsAwayIsWaitedFor(t *testing.T) {
 	got := read(t, b, task)
 	if got.Status != store.TaskQueued || got.Attempt != 2 {
 		t.Errorf("got %s, attempt %d: the task must go on from the stored state", got.Status, got.Attempt)
+	}
+}
+
+// Nobody knows what an installer does that can no longer be heard, whatever else was away before.
+func TestALostInstallerIsNotReplacedBecauseTheDatabaseWasAway(t *testing.T) {
+	t.Parallel()
+	b := fleettest.New(t)
+	_, task := b.Create(t, "cut", nil)
+	tasks := &flaky{Fleet: b.Fleet, away: 2}
+	cut := errors.New("the line broke")
+	m := manager(b, scripted(func(_ context.Context, _ clustermanager.Operation, h clustermanager.Hooks) (clustermanager.Result, error) {
+		_, err := h.PhaseEnd(fleet.PhaseEnd{Completed: "BaseInfra", Next: "Finalization", State: []byte("half")})
+		return clustermanager.Result{}, errors.Join(err, cut)
+	}))
+	m.Tasks = tasks
+	if err := m.Work(t.Context(), first(task)); !errors.Is(err, cut) {
+		t.Fatalf("got %v, want that the line broke", err)
+	}
+	if got := read(t, b, task); got.Status != store.TaskRunning || got.Attempt != 1 {
+		t.Errorf("got %s, attempt %d: another attempt must wait until this one is surely over", got.Status, got.Attempt)
 	}
 }
 

@@ -59,7 +59,9 @@ type operation struct {
 	frozenUntil time.Time
 	killed      bool
 	afterStop   int           // phases begun since a person stopped it
-	broken      chan struct{} // closed when it is killed
+	broken      chan struct{} // closed when its caller sees no more of it
+	died        chan struct{} // closed when it is killed
+	cut         bool          // says that the two still live
 	said        chan message
 	answers     chan bool
 }
@@ -87,7 +89,7 @@ func (i *installer) Run(ctx context.Context, op clustermanager.Operation, hooks 
 		switch {
 		case ctx.Err() != nil:
 			return clustermanager.Result{}, ctx.Err()
-		case !news && o.killed:
+		case !news && (o.killed || o.cut):
 			return clustermanager.Result{}, errBroken
 		case !news:
 			if hooks.Alive() == nil && !i.p.dead {
@@ -133,7 +135,7 @@ func (i *installer) begin(op clustermanager.Operation) (*operation, error) {
 	w := i.p.w
 	o := &operation{
 		w: w, name: i.name + "/engine", cluster: w.clusters[op.ClusterID], op: op, delivery: i.delivery, heard: time.Now(),
-		broken: make(chan struct{}), said: make(chan message, 100), answers: make(chan bool, 1),
+		broken: make(chan struct{}), died: make(chan struct{}), said: make(chan message, 100), answers: make(chan bool, 1),
 	}
 	_, size, _ := strings.Cut(op.ClusterConfig, "size: ")
 	var err error
@@ -286,7 +288,7 @@ func (o *operation) answer() (goOn, heard bool) {
 		select {
 		case goOn = <-o.answers:
 			return goOn, o.step()
-		case <-o.broken:
+		case <-o.died:
 			return false, false
 		case <-time.After(quietLimit/2 + time.Second - time.Since(o.heard)):
 			if !o.step() || time.Since(o.heard) > quietLimit/2 {
@@ -307,11 +309,20 @@ func (o *operation) success() *clustermanager.Result {
 	return &clustermanager.Result{State: o.state(), OutOfSync: o.op.Kind == store.TaskCheck && o.cluster.n != o.n}
 }
 
+// cutOff breaks the line between an engine and its caller; neither learns what the other does then.
+func (o *operation) cutOff() {
+	if !o.cut {
+		o.cut = true
+		close(o.broken)
+	}
+}
+
 func (o *operation) kill() {
 	if !o.killed {
 		o.w.tell("%s is killed", o.name)
 		o.killed = true
-		close(o.broken)
+		close(o.died)
+		o.cutOff()
 		if o.cluster.lock == o {
 			o.cluster.lock = nil // the kernel takes it back
 		}

@@ -14,8 +14,8 @@ func (w *world) disturb() {
 		}
 		i := w.of("harm", "worker").below(len(w.workers))
 		worker := w.workers[i]
-		harm := w.of("harm", "kind").below(8)
-		w.tell("%s", []string{"a worker dies", "a worker stands still", "a worker's clock jumps", "a judge's clock jumps", "the database goes away", "an engine is killed", "an engine stands still", "a worker shuts down, a judge stands still"}[harm])
+		harm := w.of("harm", "kind").below(9)
+		w.tell("%s", []string{"a worker dies", "a worker stands still", "a worker's clock jumps", "a judge's clock jumps", "the database goes away", "an engine is killed", "an engine stands still", "a worker shuts down, a judge stands still", "the line to an engine breaks"}[harm])
 		switch harm {
 		case 0:
 			worker.kill()
@@ -39,6 +39,10 @@ func (w *world) disturb() {
 		case 6:
 			if o := w.someOperation(); o != nil {
 				o.frozenUntil = later(o.frozenUntil, time.Now().Add(w.between("harm", "engine", time.Second, 7*time.Minute)))
+			}
+		case 8:
+			if o := w.someOperation(); o != nil {
+				o.cutOff()
 			}
 		case 7:
 			judge := w.judges[w.of("harm", "judge").below(len(w.judges))]
