@@ -18,16 +18,21 @@ import (
 
 // options are what can be chosen about a run.
 type options struct {
-	Only     []string `flag:"only" help:"names of the measurements, separated by commas; empty for all of them"`
-	Write    bool     `flag:"write" help:"put the figures into README.md, each between its marks"`
-	Samples  int      `flag:"samples" default:"10" help:"how often create and start are repeated"`
-	Together int      `flag:"together" default:"5" help:"clusters that are created at once"`
-	Idle     int      `flag:"idle" default:"10" help:"idle clusters whose memory is summed"`
-	Rows     int      `flag:"rows" default:"1000" help:"clusters in the list"`
-	Many     int      `flag:"many" default:"10000" help:"clusters in the list that is filtered, sorted and paged"`
-	Merges   int      `flag:"merges" default:"1000000" help:"upgrades of made-up clusters that are compared with an oracle"`
-	Requests int      `flag:"requests" default:"500" help:"requests for the list in each round"`
+	Only      []string `flag:"only" help:"names of the measurements, separated by commas; empty for all of them"`
+	Write     bool     `flag:"write" help:"put the figures into README.md, each between its marks"`
+	Samples   int      `flag:"samples" default:"10" help:"how often create and start are repeated"`
+	Together  int      `flag:"together" default:"5" help:"clusters that are created at once"`
+	Idle      int      `flag:"idle" default:"10" help:"idle clusters whose memory is summed"`
+	Rows      int      `flag:"rows" default:"1000" help:"clusters in the list"`
+	Many      int      `flag:"many" default:"10000" help:"clusters in the list that is filtered, sorted and paged"`
+	Tasks     int      `flag:"tasks" default:"2000" help:"tasks that wait at once for workers that do nothing"`
+	Ready     int      `flag:"ready" default:"2000" help:"clusters that are installed by an engine that only takes its time"`
+	Checked   int      `flag:"checked" default:"10000" help:"clusters that are only checked"`
+	Schedules int      `flag:"schedules" default:"1000000" help:"seeds of the simulation of the task machine"`
+	Merges    int      `flag:"merges" default:"1000000" help:"upgrades of made-up clusters that are compared with an oracle"`
+	Requests  int      `flag:"requests" default:"500" help:"requests for the list in each round"`
 
+	Steady time.Duration `flag:"steady" default:"5m" help:"how long clusters are only checked"`
 	Settle time.Duration `flag:"settle" default:"30s" help:"pause between the last cluster's being ready and the look at memory"`
 	Bin    string        `flag:"bin" default:"../bin" help:"folder of our programs"`
 	Cache  string        `flag:"cache" default:"../.cache" help:"folder of the programs that are not ours"`
@@ -37,7 +42,7 @@ type options struct {
 // Validate refuses counts that would measure nothing.
 func (o *options) Validate() error {
 	var problems []error
-	for name, count := range map[string]int{"samples": o.Samples, "together": o.Together, "idle": o.Idle, "rows": o.Rows, "many": o.Many, "merges": o.Merges, "requests": o.Requests} {
+	for name, count := range map[string]int{"samples": o.Samples, "together": o.Together, "idle": o.Idle, "rows": o.Rows, "many": o.Many, "merges": o.Merges, "tasks": o.Tasks, "ready": o.Ready, "checked": o.Checked, "schedules": o.Schedules, "requests": o.Requests} {
 		if count < 1 {
 			problems = append(problems, fmt.Errorf("--%s must be 1 at least", name))
 		}
@@ -63,6 +68,10 @@ var measurements = []measurement{
 	{"page", []string{"rows", "requests"}, (*bench).page},
 	{"render", []string{"samples"}, (*bench).render},
 	{"merges", []string{"merges"}, (*bench).merges},
+	{"schedules", []string{"schedules"}, (*bench).schedules},
+	{"queue", []string{"tasks", "requests"}, (*bench).queue},
+	{"ready", []string{"ready"}, (*bench).ready},
+	{"steady", []string{"checked"}, (*bench).steady},
 	{"lists", []string{"many", "requests"}, (*bench).lists},
 	{"create", []string{"samples"}, (*bench).create},
 	{"together", []string{"together"}, (*bench).together},
@@ -126,7 +135,7 @@ func (b *bench) arguments(m measurement) string {
 	for _, count := range []struct {
 		flag        string
 		is, usually int
-	}{{"samples", b.Samples, 10}, {"together", b.Together, 5}, {"idle", b.Idle, 10}, {"rows", b.Rows, 1000}, {"many", b.Many, 10000}, {"merges", b.Merges, 1_000_000}, {"requests", b.Requests, 500}} {
+	}{{"samples", b.Samples, 10}, {"together", b.Together, 5}, {"idle", b.Idle, 10}, {"rows", b.Rows, 1000}, {"many", b.Many, 10000}, {"merges", b.Merges, 1_000_000}, {"tasks", b.Tasks, 2000}, {"ready", b.Ready, 2000}, {"checked", b.Checked, 10_000}, {"schedules", b.Schedules, 1_000_000}, {"requests", b.Requests, 500}} {
 		if count.is != count.usually && slices.Contains(m.uses, count.flag) {
 			out += fmt.Sprintf(" --%s %d", count.flag, count.is)
 		}

@@ -48,6 +48,9 @@ const (
 	// rescueAfter is when a job counts as stuck whose process was killed, if its own bound has passed
 	// as well: it is delivered again.
 	rescueAfter = longestJob + 30*time.Second
+	// keepDone is how long a job that is done is kept, for whoever looks into a problem. Thirty checks a
+	// second would be millions of rows in River's own day.
+	keepDone = 10 * time.Minute
 	// pollEvery is how soon a job is found when its notice was lost.
 	pollEvery = 500 * time.Millisecond
 )
@@ -86,6 +89,7 @@ func New(d Deps) (*river.Client[pgx.Tx], error) {
 	client, err := river.NewClient(riverpgxv5.New(d.Pool), &river.Config{
 		Queues: queues, Workers: workers, PeriodicJobs: periodic, Logger: d.Log,
 		JobTimeout: longestJob, RescueStuckJobsAfter: rescueAfter, FetchPollInterval: pollEvery,
+		CompletedJobRetentionPeriod: keepDone,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("make a job client: %w", err)
