@@ -153,35 +153,6 @@ func (f *Fleet) Task(ctx context.Context, actor Actor, id uuid.UUID) (TaskView, 
 	return view, store.AsFault(err)
 }
 
-// TaskFilter chooses tasks of a workspace.
-type TaskFilter struct {
-	Statuses     []store.TaskStatus
-	Limit, Start int
-}
-
-// Tasks lists the tasks of a workspace, the newest first, and how many there are in each status.
-func (f *Fleet) Tasks(ctx context.Context, actor Actor, workspaceID uuid.UUID, filter TaskFilter) ([]store.TaskRowsRow, map[store.TaskStatus]int64, error) {
-	if err := Allowed(actor, TasksView, workspaceID); err != nil {
-		return nil, nil, err
-	}
-	statuses := make([]string, len(filter.Statuses))
-	for i, status := range filter.Statuses {
-		statuses[i] = string(status)
-	}
-	rows, err := f.Store.TaskRows(ctx, store.TaskRowsParams{
-		WorkspaceID: workspaceID, Statuses: statuses, PageSize: filter.Limit, PageOffset: filter.Start,
-	})
-	if err != nil {
-		return nil, nil, store.AsFault(err)
-	}
-	grouped, err := f.Store.TaskStatusCounts(ctx, workspaceID)
-	counts := map[store.TaskStatus]int64{}
-	for _, g := range grouped {
-		counts[g.Status] = g.Tasks
-	}
-	return rows, counts, store.AsFault(err)
-}
-
 // TaskLog reads the log of a task after a chunk, oldest first. The permission is that of Task.
 func (f *Fleet) TaskLog(ctx context.Context, actor Actor, id uuid.UUID, afterSeq, chunks int) ([]store.TaskLog, error) {
 	row, err := f.Store.Task(ctx, id)

@@ -30,7 +30,9 @@ type RecordLine struct {
 type RecordFilter struct {
 	Search string
 	// State is free, used, misfits or archived; empty chooses all outside of the archive.
-	State        string
+	State string
+	// Sort is name or users (how many clusters use it), with a minus for descending order.
+	Sort         string
 	Limit, Start int
 }
 
@@ -55,7 +57,7 @@ func (f *Fleet) Records(ctx context.Context, actor Actor, catalogID uuid.UUID, f
 	}
 	list := RecordList{Catalog: catalog, Schema: described.Schema}
 	rows, err := f.Store.RecordRows(ctx, store.RecordRowsParams{
-		CatalogID: catalogID, Search: filter.Search, State: filter.State, PageSize: filter.Limit, PageOffset: filter.Start,
+		CatalogID: catalogID, Search: filter.Search, State: filter.State, Sort: filter.Sort, PageSize: filter.Limit, PageOffset: filter.Start,
 	})
 	if err != nil {
 		return list, store.AsFault(err)

@@ -84,6 +84,8 @@ type Querier interface {
 	// Clusters that need a connector: created or being created, and not archived.
 	ConnectedClusterIDs(ctx context.Context) ([]uuid.UUID, error)
 	CountClustersAmong(ctx context.Context, arg CountClustersAmongParams) (int64, error)
+	// How many tasks are of clusters whose name holds a text.
+	CountNamedTasks(ctx context.Context, arg CountNamedTasksParams) (int64, error)
 	CountNewerClusters(ctx context.Context, arg CountNewerClustersParams) (int64, error)
 	// How many records of a catalog are outside of the archive, used, and in the archive.
 	CountRecords(ctx context.Context, catalogID uuid.UUID) (CountRecordsRow, error)
@@ -189,6 +191,8 @@ type Querier interface {
 	NotificationChannels(ctx context.Context, workspaceID uuid.UUID) ([]NotificationChannelsRow, error)
 	// The time by the database's clock.
 	Now(ctx context.Context) (time.Time, error)
+	// The same, the oldest first: an order of its own, so that an index has it.
+	OldestTaskRows(ctx context.Context, arg OldestTaskRowsParams) ([]OldestTaskRowsRow, error)
 	// The clusters of a move that run, and the first that waits.
 	OpenBulkSwitchClusters(ctx context.Context, switchID uuid.UUID) ([]OpenBulkSwitchClustersRow, error)
 	// The template that a preset became in a workspace, archived or not.
@@ -207,7 +211,8 @@ type Querier interface {
 	// The record that has a value of a unique field already.
 	RecordOfValue(ctx context.Context, arg RecordOfValueParams) (Record, error)
 	// A page of a catalog's records with the clusters that use each. state is free, used, misfits,
-	// archived, the newest first, or empty for all outside of the archive.
+	// archived, or empty for all outside of the archive. Unless a sort is asked for, an archive begins
+	// with the newest. All of a catalog are counted anyway, so an order that is chosen loses no index.
 	RecordRows(ctx context.Context, arg RecordRowsParams) ([]RecordRowsRow, error)
 	// Clusters that use a record.
 	RecordUsers(ctx context.Context, recordID uuid.UUID) ([]RecordUsersRow, error)

@@ -464,14 +464,19 @@ where r.catalog_id = $1
   and ($2 <> 'free' or not exists (select 1 from record_uses u where u.record_id = r.id))
   and ($2 <> 'used' or exists (select 1 from record_uses u where u.record_id = r.id))
   and ($2 <> 'misfits' or not r.schema_matches)
-order by r.archived_at desc, r.label, r.id
-limit $5::integer offset $4::integer
+order by case when $4::text = '' then r.archived_at end desc,
+         case when $4 = '-name' then lower(r.label) end desc,
+         case $4 when 'users' then (select count(*) from record_uses u where u.record_id = r.id)
+                    when '-users' then -(select count(*) from record_uses u where u.record_id = r.id) end,
+         lower(r.label), r.id
+limit $6::integer offset $5::integer
 `
 
 type RecordRowsParams struct {
 	CatalogID  uuid.UUID
 	State      string
 	Search     string
+	Sort       string
 	PageOffset int
 	PageSize   int
 }
@@ -483,12 +488,14 @@ type RecordRowsRow struct {
 }
 
 // A page of a catalog's records with the clusters that use each. state is free, used, misfits,
-// archived, the newest first, or empty for all outside of the archive.
+// archived, or empty for all outside of the archive. Unless a sort is asked for, an archive begins
+// with the newest. All of a catalog are counted anyway, so an order that is chosen loses no index.
 func (q *Queries) RecordRows(ctx context.Context, arg RecordRowsParams) ([]RecordRowsRow, error) {
 	rows, err := q.db.Query(ctx, recordRows,
 		arg.CatalogID,
 		arg.State,
 		arg.Search,
+		arg.Sort,
 		arg.PageOffset,
 		arg.PageSize,
 	)

@@ -263,6 +263,27 @@ func (q *Queries) ClaimTask(ctx context.Context, arg ClaimTaskParams) (Task, err
 	return i, err
 }
 
+const countNamedTasks = `-- name: CountNamedTasks :one
+select count(*) from tasks join clusters on clusters.id = tasks.cluster_id
+where tasks.workspace_id = $1
+  and (cardinality($2::text[]) = 0 or tasks.status = any($2::text[]))
+  and strpos(lower(clusters.name), lower($3::text)) > 0
+`
+
+type CountNamedTasksParams struct {
+	WorkspaceID uuid.UUID
+	Statuses    []string
+	Named       string
+}
+
+// How many tasks are of clusters whose name holds a text.
+func (q *Queries) CountNamedTasks(ctx context.Context, arg CountNamedTasksParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countNamedTasks, arg.WorkspaceID, arg.Statuses, arg.Named)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const deleteOldTasks = `-- name: DeleteOldTasks :execrows
 delete from tasks where id in (
     select o.id from tasks o where o.finished_at is not null and o.created_at < now() - $1::interval
@@ -460,6 +481,83 @@ func (q *Queries) Now(ctx context.Context) (time.Time, error) {
 	var now time.Time
 	err := row.Scan(&now)
 	return now, err
+}
+
+const oldestTaskRows = `-- name: OldestTaskRows :many
+select tasks.id, tasks.workspace_id, tasks.cluster_id, tasks.kind, tasks.status, tasks.priority, tasks.revision, tasks.attempt, tasks.delivery, tasks.worker, tasks.phase, tasks.sub_phase, tasks.phase_critical, tasks.progress, tasks.phases, tasks.stop_requested, tasks.error, tasks.change_id, tasks.result, tasks.created_by, tasks.created_at, tasks.changed_at, tasks.started_at, tasks.heartbeat_at, tasks.finished_at, clusters.name as cluster_name
+from tasks join clusters on clusters.id = tasks.cluster_id
+where tasks.workspace_id = $1
+  and (cardinality($2::text[]) = 0 or tasks.status = any($2::text[]))
+  and ($3::text = '' or strpos(lower(clusters.name), lower($3)) > 0)
+order by tasks.created_at, tasks.id
+limit $5::integer offset $4::integer
+`
+
+type OldestTaskRowsParams struct {
+	WorkspaceID uuid.UUID
+	Statuses    []string
+	Named       string
+	PageOffset  int
+	PageSize    int
+}
+
+type OldestTaskRowsRow struct {
+	Task        Task
+	ClusterName string
+}
+
+// The same, the oldest first: an order of its own, so that an index has it.
+func (q *Queries) OldestTaskRows(ctx context.Context, arg OldestTaskRowsParams) ([]OldestTaskRowsRow, error) {
+	rows, err := q.db.Query(ctx, oldestTaskRows,
+		arg.WorkspaceID,
+		arg.Statuses,
+		arg.Named,
+		arg.PageOffset,
+		arg.PageSize,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []OldestTaskRowsRow{}
+	for rows.Next() {
+		var i OldestTaskRowsRow
+		if err := rows.Scan(
+			&i.Task.ID,
+			&i.Task.WorkspaceID,
+			&i.Task.ClusterID,
+			&i.Task.Kind,
+			&i.Task.Status,
+			&i.Task.Priority,
+			&i.Task.Revision,
+			&i.Task.Attempt,
+			&i.Task.Delivery,
+			&i.Task.Worker,
+			&i.Task.Phase,
+			&i.Task.SubPhase,
+			&i.Task.PhaseCritical,
+			&i.Task.Progress,
+			&i.Task.Phases,
+			&i.Task.StopRequested,
+			&i.Task.Error,
+			&i.Task.ChangeID,
+			&i.Task.Result,
+			&i.Task.CreatedBy,
+			&i.Task.CreatedAt,
+			&i.Task.ChangedAt,
+			&i.Task.StartedAt,
+			&i.Task.HeartbeatAt,
+			&i.Task.FinishedAt,
+			&i.ClusterName,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const quietTaskForUpdate = `-- name: QuietTaskForUpdate :one
@@ -842,13 +940,15 @@ select tasks.id, tasks.workspace_id, tasks.cluster_id, tasks.kind, tasks.status,
 from tasks join clusters on clusters.id = tasks.cluster_id
 where tasks.workspace_id = $1
   and (cardinality($2::text[]) = 0 or tasks.status = any($2::text[]))
+  and ($3::text = '' or strpos(lower(clusters.name), lower($3)) > 0)
 order by tasks.created_at desc, tasks.id
-limit $4::integer offset $3::integer
+limit $5::integer offset $4::integer
 `
 
 type TaskRowsParams struct {
 	WorkspaceID uuid.UUID
 	Statuses    []string
+	Named       string
 	PageOffset  int
 	PageSize    int
 }
@@ -862,6 +962,7 @@ func (q *Queries) TaskRows(ctx context.Context, arg TaskRowsParams) ([]TaskRowsR
 	rows, err := q.db.Query(ctx, taskRows,
 		arg.WorkspaceID,
 		arg.Statuses,
+		arg.Named,
 		arg.PageOffset,
 		arg.PageSize,
 	)

@@ -18,7 +18,8 @@ from records r where r.catalog_id = $1;
 
 -- name: RecordRows :many
 -- A page of a catalog's records with the clusters that use each. state is free, used, misfits,
--- archived, the newest first, or empty for all outside of the archive.
+-- archived, or empty for all outside of the archive. Unless a sort is asked for, an archive begins
+-- with the newest. All of a catalog are counted anyway, so an order that is chosen loses no index.
 select sqlc.embed(r),
        coalesce((select jsonb_agg(jsonb_build_object('id', c.id, 'name', c.name) order by c.name)
                  from record_uses u join clusters c on c.id = u.cluster_id where u.record_id = r.id), '[]')::jsonb as users,
@@ -30,7 +31,11 @@ where r.catalog_id = $1
   and (@state <> 'free' or not exists (select 1 from record_uses u where u.record_id = r.id))
   and (@state <> 'used' or exists (select 1 from record_uses u where u.record_id = r.id))
   and (@state <> 'misfits' or not r.schema_matches)
-order by r.archived_at desc, r.label, r.id
+order by case when @sort::text = '' then r.archived_at end desc,
+         case when @sort = '-name' then lower(r.label) end desc,
+         case @sort when 'users' then (select count(*) from record_uses u where u.record_id = r.id)
+                    when '-users' then -(select count(*) from record_uses u where u.record_id = r.id) end,
+         lower(r.label), r.id
 limit @page_size::integer offset @page_offset::integer;
 
 -- name: RecordsOfCatalog :many

@@ -113,8 +113,26 @@ select sqlc.embed(tasks), clusters.name as cluster_name
 from tasks join clusters on clusters.id = tasks.cluster_id
 where tasks.workspace_id = @workspace_id
   and (cardinality(@statuses::text[]) = 0 or tasks.status = any(@statuses::text[]))
+  and (@named::text = '' or strpos(lower(clusters.name), lower(@named)) > 0)
 order by tasks.created_at desc, tasks.id
 limit @page_size::integer offset @page_offset::integer;
+
+-- name: OldestTaskRows :many
+-- The same, the oldest first: an order of its own, so that an index has it.
+select sqlc.embed(tasks), clusters.name as cluster_name
+from tasks join clusters on clusters.id = tasks.cluster_id
+where tasks.workspace_id = @workspace_id
+  and (cardinality(@statuses::text[]) = 0 or tasks.status = any(@statuses::text[]))
+  and (@named::text = '' or strpos(lower(clusters.name), lower(@named)) > 0)
+order by tasks.created_at, tasks.id
+limit @page_size::integer offset @page_offset::integer;
+
+-- name: CountNamedTasks :one
+-- How many tasks are of clusters whose name holds a text.
+select count(*) from tasks join clusters on clusters.id = tasks.cluster_id
+where tasks.workspace_id = @workspace_id
+  and (cardinality(@statuses::text[]) = 0 or tasks.status = any(@statuses::text[]))
+  and strpos(lower(clusters.name), lower(@named::text)) > 0;
 
 -- name: TaskStatusCounts :many
 select status, count(*) as tasks from tasks where workspace_id = $1 group by status;

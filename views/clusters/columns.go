@@ -16,24 +16,14 @@ const (
 
 // Columns are the heads of the cluster list as a query orders it.
 func Columns(slug string, q paths.Query) []ui.Column {
-	sortable := func(label i18n.Message, name string, c ui.Column) ui.Column {
-		c.Label = label
-		c.Href = paths.ClusterList(slug, q.SortedBy(name))
-		if q.Sort == name {
-			c.Order = "ascending"
-			if q.Descending {
-				c.Order = "descending"
-			}
-		}
-		return c
-	}
+	t := ui.Table{Address: paths.Clusters(slug), Query: q, Own: SortName}
 	return []ui.Column{
-		sortable(i18n.M("clusters.column.name"), SortName, ui.Column{}),
-		sortable(i18n.M("clusters.column.status"), SortStatus, ui.Column{}),
+		t.Column(i18n.M("clusters.column.name"), SortName, ui.Column{}),
+		t.Column(i18n.M("clusters.column.status"), SortStatus, ui.Column{}),
 		{Label: i18n.M("clusters.column.configuration"), Priority: 2},
 		{Label: i18n.M("clusters.column.agent")},
-		sortable(i18n.M("clusters.column.version"), SortVersion, ui.Column{Priority: 3}),
-		sortable(i18n.M("clusters.column.nodes"), SortNodes, ui.Column{Number: true}),
+		t.Column(i18n.M("clusters.column.version"), SortVersion, ui.Column{Priority: 3}),
+		t.Column(i18n.M("clusters.column.nodes"), SortNodes, ui.Column{Number: true}),
 		{Label: i18n.M("clusters.column.task")},
 	}
 }

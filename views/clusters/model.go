@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"commander/views/i18n"
-	"commander/views/paths"
 	"commander/views/tasks"
 	"commander/views/ui"
 )
@@ -50,10 +49,9 @@ type ArchiveRow struct {
 // ArchiveList is the page of a workspace's archive.
 type ArchiveList struct {
 	Slug  string
-	Rows  []ArchiveRow
-	Query paths.Query
-	Pages ui.Pages
 	Any   bool
+	Table ui.Table
+	Rows  []ArchiveRow
 }
 
 // TemplateCard is a template a cluster can be made from.

@@ -131,7 +131,7 @@ func personal() []Exhibit {
 	token := tokens.Row{ID: "k1", Name: "ci", Role: i18n.M("role.full"), CreatedBy: "ada@corp", CreatedAt: ago(200 * time.Hour), UsedAt: ago(4 * time.Minute), ExpiresAt: Moment.AddDate(0, 2, 0), CanRevoke: true}
 	old := token
 	old.ID, old.Name, old.Role, old.RevokedAt, old.UsedAt, old.ExpiresAt = "k2", "dashboard", i18n.M("role.read"), ago(time.Hour), time.Time{}, time.Time{}
-	list := tokens.Page{Slug: slug, Rows: []tokens.Row{token, old}, CanCreate: true}
+	list := tokens.Page{Slug: slug, Any: true, Rows: []tokens.Row{token, old}, CanCreate: true, Table: table(paths.Tokens(slug), "-"+tokens.SortCreated, "tokens.filter", 2, 2)}
 	created := list
 	created.Secret, created.SecretName = "cmd_0123456789abcdefghijklmnopqrstuvwxyz", "ci"
 	invalid := list

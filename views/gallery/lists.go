@@ -24,7 +24,7 @@ func entrance() []Exhibit {
 		bare("no-access", i18n.M("access.none"), access.NoAccessBody(access.NoAccess{Name: "Grace Hopper", Email: "grace@corp.example", Subject: "CiQwOGE4Njg0Yi1kYjg4LTRiNzM"})),
 		bare("failure", i18n.M("failure.unavailable.title"), layout.FailureBody(failure)),
 		shelled("failure-shell", layout.SectionClusters, i18n.M("failure.not_found.title"), layout.FailureBody(layout.Failure{Status: 404, Kind: "not_found"})),
-		shelled("start", layout.SectionStart, i18n.M("workspaces.title"), workspaces.StartBody(workspaces.Start{Rows: []workspaces.Row{
+		shelled("start", layout.SectionStart, i18n.M("workspaces.title"), workspaces.StartBody(workspaces.Start{Any: true, Table: table(paths.Start(), workspaces.SortName, "workspaces.filter", 2, 2), Rows: []workspaces.Row{
 			{Slug: slug, Name: "Payments", Role: i18n.M("role.full"), Clusters: 214, Attention: 6, Running: 3, Waiting: 2, Templates: 4, Records: 120},
 			{Slug: "search", Name: "Search and recommendations", Role: i18n.M("role.read"), Clusters: 12},
 		}})),
@@ -141,7 +141,7 @@ func lists() []Exhibit {
 	archive := clusters.ArchiveList{Slug: slug, Any: true, Rows: []clusters.ArchiveRow{
 		{ID: "a1", Name: "payments-old", Number: 18, Template: "Lab", Cleaned: true, ArchivedAt: ago(2 * time.Hour), ArchivedBy: "ada@corp"},
 		{ID: "a2", Name: "edge-perm", Number: 17, Template: "Lab", ArchivedAt: ago(90 * time.Hour), ArchivedBy: "grace@corp"},
-	}, Pages: ui.Pages{From: 1, To: 2, Total: 2}}
+	}, Table: table(paths.Archive(slug), "-"+clusters.SortArchived, "clusters.filter", 2, 2)}
 	rows := taskRows()
 	return []Exhibit{
 		shelled("clusters", layout.SectionClusters, title, clusters.ListBody(list)),
@@ -156,9 +156,10 @@ func lists() []Exhibit {
 		shelled("archive", layout.SectionArchive, i18n.M("archive.title"), clusters.ArchiveBody(archive)),
 		shelled("archive-empty", layout.SectionArchive, i18n.M("archive.title"), clusters.ArchiveBody(clusters.ArchiveList{Slug: slug})),
 		shelled("tasks", layout.SectionTasks, i18n.M("tasks.title"), tasks.ListBody(tasks.List{
-			Slug: slug, Rows: rows, Any: true, Columns: tasks.Columns(),
-			Filters: []ui.Filter{{Label: i18n.M("filter.all"), Count: 41, Pressed: true}, {Label: i18n.M("filter.running"), Count: 1}, {Label: i18n.M("filter.failed"), Count: 2}, {Label: i18n.M("filter.approval"), Count: 1}},
-			Pages:   ui.Pages{From: 1, To: len(rows), Total: 41, Next: "?page=2"},
+			Slug: slug, Rows: rows, Any: true,
+			Table: table(paths.Tasks(slug), "-"+tasks.SortCreated, "tasks.filter", len(rows), 41,
+				ui.Filter{Label: i18n.M("filter.all"), Count: 41, Pressed: true}, ui.Filter{Label: i18n.M("filter.running"), Count: 1},
+				ui.Filter{Label: i18n.M("filter.failed"), Count: 2}, ui.Filter{Label: i18n.M("filter.approval"), Count: 1}),
 		})),
 		shelled("tasks-empty", layout.SectionTasks, i18n.M("tasks.title"), tasks.ListBody(tasks.List{Slug: slug})),
 	}
@@ -183,4 +184,13 @@ func taskRows() []tasks.Row {
 		gone,
 		row("check", "cancelled", "payments-prod-1", 0),
 	}
+}
+
+// table is where a list stands whose first rows are shown.
+func table(address, own, hint string, shown, total int, filters ...ui.Filter) ui.Table {
+	t := ui.Table{Address: address, Own: own, Hint: i18n.M(hint), Filters: filters, Pages: ui.Pages{From: 1, To: shown, Total: total}}
+	if shown < total {
+		t.Pages.Next = paths.Asked(address, paths.Query{Page: 2})
+	}
+	return t
 }

@@ -17,7 +17,7 @@ import (
 // material are the pages of what clusters are made from, and of workspaces themselves.
 func material() []Exhibit {
 	title := i18n.M("registries.title")
-	list := registries.List{Slug: slug, CanCreate: true, Rows: []registries.Row{
+	list := registries.List{Slug: slug, Any: true, Table: table(paths.Registries(slug), registries.SortName, "registries.filter", 2, 2), CanCreate: true, Rows: []registries.Row{
 		{ID: "g1", Name: "Main", Address: "registry.corp.example:5000/platform/ee", User: "commander", CustomCA: true, Clusters: 41, CreatedBy: "ada@corp", CreatedAt: ago(90 * time.Hour)},
 		{ID: "g2", Name: "Laboratory", Address: "http://lab.example/platform/ee", CreatedBy: "grace@corp", CreatedAt: ago(3 * time.Hour)},
 	}}
@@ -33,15 +33,17 @@ func material() []Exhibit {
 	reached.Releases = &registries.Releases{Rows: []registries.Release{{Channel: "alpha", Version: "v1.72.0"}, {Channel: "beta"}, {Channel: "stable", Version: "v1.70.1"}}}
 	refused.Releases = &registries.Releases{Problem: i18n.M("registry.certificate", "registry.corp.example:5000"), Detail: "tls: failed to verify certificate: x509: certificate signed by unknown authority"}
 	users := []inventory.User{{ID: clusterID, Name: "payments-prod-2"}}
-	catalogs := inventory.List{Slug: slug, CanCreate: true, Rows: []inventory.Row{
+	catalogs := inventory.List{Slug: slug, Any: true, Table: table(paths.Catalogs(slug), inventory.SortName, "catalogs.filter", 3, 3), CanCreate: true, Rows: []inventory.Row{
 		{ID: "k1", Name: "Machines of the second hall", Slug: "machines", Exclusive: true, Records: 41, Used: 18},
 		{ID: "k2", Name: "Networks", Slug: "networks", Records: 4, Used: 4},
 		{ID: "k3", Name: "Old machines", Slug: "machines", Exclusive: true, Records: 2, Archived: true},
 	}}
 	catalog := inventory.Catalog{
 		Slug: slug, ID: "k1", Name: "Machines of the second hall", Identifier: "machines", Exclusive: true, Any: true, CanEdit: true,
-		Columns: []string{"Address", "User", "Password"}, Pages: ui.Pages{From: 1, To: 3, Total: 41, Next: "?page=2"},
-		Filters: []ui.Filter{{Label: i18n.M("filter.all"), Count: 41, Pressed: true}, {Label: i18n.M("filter.free"), Count: 23}, {Label: i18n.M("filter.used"), Count: 18}, {Label: i18n.M("filter.misfits"), Count: 1}},
+		Columns: []string{"Address", "User", "Password"},
+		Table: table(paths.Catalog(slug, "k1"), inventory.SortName, "records.filter", 3, 41,
+			ui.Filter{Label: i18n.M("filter.all"), Count: 41, Pressed: true}, ui.Filter{Label: i18n.M("filter.free"), Count: 23},
+			ui.Filter{Label: i18n.M("filter.used"), Count: 18}, ui.Filter{Label: i18n.M("filter.misfits"), Count: 1}),
 		Rows: []inventory.Record{
 			{ID: "r1", Label: "10.20.0.11", Values: []string{"10.20.0.11", "root", "••••••••"}, Users: users},
 			{ID: "r2", Label: "10.20.0.12", Values: []string{"10.20.0.12", "root", "••••••••"}},

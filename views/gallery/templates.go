@@ -27,12 +27,12 @@ func templatePages() []Exhibit {
 		{ID: "t3", Name: "Empty", ChangedAt: ago(time.Minute)},
 	}
 	list := templates.List{
-		Slug: slug, Rows: rows, Any: true, CanEdit: true, Columns: templates.Columns(slug, paths.Query{}),
-		Filters: []ui.Filter{{Label: i18n.M("filter.all"), Count: 3, Href: "#", Pressed: true}, {Label: i18n.M("filter.archived"), Count: 1, Href: "#"}},
-		Pages:   ui.Pages{From: 1, To: 3, Total: 3},
+		Slug: slug, Rows: rows, Any: true, CanEdit: true,
+		Table: table(paths.Templates(slug), templates.SortName, "templates.filter", 3, 3,
+			ui.Filter{Label: i18n.M("filter.all"), Count: 3, Href: "#", Pressed: true}, ui.Filter{Label: i18n.M("filter.archived"), Count: 1, Href: "#"}),
 	}
 	none := list
-	none.Rows, none.Query = nil, paths.Query{Text: "nothing"}
+	none.Rows, none.Table.Query, none.Table.Pages = nil, paths.Query{Text: "nothing"}, ui.Pages{From: 1}
 	versions := []templates.Version{
 		{Number: 3, Comment: "Two zones", Available: true, Current: true, CreatedBy: "ada@corp", CreatedAt: ago(3 * time.Hour), Clusters: 12},
 		{Number: 2, Comment: "Broken: the pod network was too small", CreatedBy: "grace@corp", CreatedAt: ago(50 * time.Hour)},

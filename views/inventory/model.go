@@ -5,7 +5,6 @@ import (
 	"commander/views/builder"
 	"commander/views/clusters"
 	"commander/views/i18n"
-	"commander/views/paths"
 	"commander/views/ui"
 )
 
@@ -20,6 +19,8 @@ type Row struct {
 // List is the page of a workspace's catalogs.
 type List struct {
 	Slug      string
+	Any       bool // there are some, found or not
+	Table     ui.Table
 	Rows      []Row
 	CanCreate bool
 }
@@ -55,10 +56,8 @@ type Catalog struct {
 	Slug, ID, Name, Identifier string
 	Exclusive, Archived        bool
 	Columns                    []string // titles of the fields that are shown
+	Table                      ui.Table
 	Rows                       []Record
-	Query                      paths.Query
-	Filters                    []ui.Filter
-	Pages                      ui.Pages
 	Any, CanEdit               bool
 }
 

@@ -57,9 +57,6 @@ func CatalogImport(slug string) string { return fill(RouteCatalogImport, slug) }
 // Catalog lists a catalog's records; a POST to it creates one.
 func Catalog(slug, id string) string { return fill(RouteCatalog, slug, id) }
 
-// RecordList is the list of a catalog's records as a query asks for it.
-func RecordList(slug, id string, q Query) string { return fill(RouteCatalog, slug, id) + q.encode() }
-
 // CatalogSettings is the form of a catalog's name and schema; a POST to it saves them.
 func CatalogSettings(slug, id string) string { return fill(RouteCatalogSettings, slug, id) }
 

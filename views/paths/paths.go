@@ -98,9 +98,6 @@ func NewPreview(slug string) string { return fill(RouteNewPreview, slug) }
 // Archive lists the clusters that are no longer managed.
 func Archive(slug string) string { return fill(RouteArchive, slug) }
 
-// ArchiveList is the archive as a query asks for it.
-func ArchiveList(slug string, q Query) string { return fill(RouteArchive, slug) + q.encode() }
-
 // Tasks lists a workspace's tasks.
 func Tasks(slug string) string { return fill(RouteTasks, slug) }
 

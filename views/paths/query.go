@@ -104,6 +104,9 @@ func ParseChanged(values url.Values) int {
 	return n
 }
 
+// Asked is the address of a list as a query asks for it.
+func Asked(list string, q Query) string { return list + q.encode() }
+
 // Filtered tells whether the query hides anything.
 func (q Query) Filtered() bool { return q.Text != "" || q.Status != "" }
 

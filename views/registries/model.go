@@ -22,6 +22,8 @@ type Row struct {
 // List is the page of a workspace's registries.
 type List struct {
 	Slug      string
+	Any       bool // there are some, found or not
+	Table     ui.Table
 	Rows      []Row
 	CanCreate bool
 }

@@ -5,6 +5,17 @@ import (
 	"commander/views/ui"
 )
 
+// SortCreated is the name by which tasks are sorted by their time.
+const SortCreated = "created"
+
+// sortable are the heads of a workspace's tasks.
+func sortable(t ui.Table) []ui.Column {
+	columns := Columns()
+	last := len(columns) - 1
+	columns[last] = t.Column(columns[last].Label, SortCreated, columns[last])
+	return columns
+}
+
 // Columns are the heads of a task table, in the order of its cells.
 func Columns() []ui.Column {
 	return []ui.Column{

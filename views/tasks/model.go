@@ -7,7 +7,6 @@ import (
 	"github.com/a-h/templ"
 
 	"commander/views/i18n"
-	"commander/views/paths"
 	"commander/views/ui"
 )
 
@@ -41,13 +40,10 @@ type New struct {
 
 // List is the page of a workspace's tasks.
 type List struct {
-	Slug    string
-	Rows    []Row
-	Query   paths.Query
-	Filters []ui.Filter
-	Columns []ui.Column
-	Pages   ui.Pages
-	Any     bool // there is at least one task, shown or not
+	Slug  string
+	Any   bool // there is at least one task, shown or not
+	Table ui.Table
+	Rows  []Row
 }
 
 // State is the part of a task's page that changes as it goes, apart from its log.

@@ -4,7 +4,6 @@ package templates
 import (
 	"time"
 
-	"commander/views/paths"
 	"commander/views/ui"
 )
 
@@ -21,12 +20,9 @@ type Row struct {
 // List is the page of a workspace's templates.
 type List struct {
 	Slug    string
-	Rows    []Row
-	Query   paths.Query
-	Columns []ui.Column
-	Filters []ui.Filter
-	Pages   ui.Pages
 	Any     bool // whether the workspace has a template at all
+	Table   ui.Table
+	Rows    []Row
 	CanEdit bool
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"commander/views/i18n"
+	"commander/views/ui"
 )
 
 // Row is a token in the list.
@@ -29,6 +30,8 @@ type Form struct {
 // Page is the list with the form above it.
 type Page struct {
 	Slug      string
+	Any       bool // there are some, found or not
+	Table     ui.Table
 	Rows      []Row
 	Form      Form
 	CanCreate bool

@@ -1,7 +1,10 @@
 // Package workspaces shows the start page: the workspaces a person may see.
 package workspaces
 
-import "commander/views/i18n"
+import (
+	"commander/views/i18n"
+	"commander/views/ui"
+)
 
 // Row is a workspace on the start page.
 type Row struct {
@@ -17,6 +20,8 @@ type Row struct {
 
 // Start is the start page.
 type Start struct {
+	Any       bool // there are some, found or not
+	Table     ui.Table
 	Rows      []Row
 	CanCreate bool
 }

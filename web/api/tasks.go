@@ -83,12 +83,12 @@ func (a *api) listTasks(w http.ResponseWriter, r *http.Request) error {
 		filter.Statuses = append(filter.Statuses, store.TaskStatus(status))
 	}
 	c := callerOf(r.Context())
-	rows, _, err := a.fleet.Tasks(r.Context(), c.actor, c.workspace.ID, filter)
+	found, err := a.fleet.Tasks(r.Context(), c.actor, c.workspace.ID, filter)
 	if err != nil {
 		return err
 	}
-	out := make([]task, 0, len(rows))
-	for _, row := range rows {
+	out := make([]task, 0, len(found.Rows))
+	for _, row := range found.Rows {
 		out = append(out, taskOf(r.Context(), row.Task))
 	}
 	send(w, http.StatusOK, out)

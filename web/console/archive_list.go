@@ -19,22 +19,20 @@ func (c *Console) Archive(w http.ResponseWriter, r *http.Request) error {
 	}
 	query := paths.ParseQuery(r.URL.Query())
 	found, err := c.Fleet.Clusters(r.Context(), actor(r), workspace.ID, fleet.ClusterFilter{
-		Archived: true, Search: query.Text, Limit: c.size(), Start: c.first(query),
+		Archived: true, Search: query.Text, Sort: query.Order(), Limit: c.size(), Start: c.first(query),
 	})
 	if err != nil {
 		return err
 	}
 	list := clusters.ArchiveList{
-		Slug: workspace.Slug, Query: query, Any: found.Total > 0 || query.Filtered(),
-		Pages: c.pages(query, len(found.Lines), int(found.Total), func(q paths.Query) string {
-			return paths.ArchiveList(workspace.Slug, q)
-		}),
+		Slug: workspace.Slug, Any: found.Counts.Archived > 0,
+		Table: c.table(query, paths.Archive(workspace.Slug), "-"+clusters.SortArchived, "clusters.filter", len(found.Lines), int(found.Total)),
 	}
 	for _, line := range found.Lines {
 		list.Rows = append(list.Rows, archiveRow(line, found.ArchivedBy[line.ID]))
 	}
 	return c.show(w, r, http.StatusOK, page{
-		title: i18n.M("archive.title"), section: layout.SectionArchive, workspace: &workspace, content: clusters.ArchiveBody(list),
+		title: i18n.M("archive.title"), section: layout.SectionArchive, workspace: &workspace, counts: &found.Counts, content: clusters.ArchiveBody(list),
 	})
 }
 

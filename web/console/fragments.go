@@ -145,7 +145,7 @@ func (c *Console) renderTasks(ctx context.Context, who fleet.Actor, id uuid.UUID
 	if err != nil {
 		return nil, err
 	}
-	rows, statuses, err := c.Fleet.Tasks(ctx, who, id, fleet.TaskFilter{Limit: c.size()})
+	found, err := c.Fleet.Tasks(ctx, who, id, fleet.TaskFilter{Limit: c.size()})
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +155,7 @@ func (c *Console) renderTasks(ctx context.Context, who fleet.Actor, id uuid.UUID
 	}
 	out := []templ.Component{layout.Count(layout.SectionTasks, counts)}
 	pill := tasks.New{Href: paths.Tasks(workspace.Slug)}
-	for _, row := range rows {
+	for _, row := range found.Rows {
 		if row.Task.ChangedAt.After(time.UnixMilli(since).Add(-clockSkew)) {
 			out = append(out, tasks.LiveRow(taskRow(row.Task, row.ClusterName)))
 		}
@@ -163,7 +163,7 @@ func (c *Console) renderTasks(ctx context.Context, who fleet.Actor, id uuid.UUID
 			pill.Count++
 		}
 	}
-	for _, f := range taskFiltersOf(workspace.Slug, paths.Query{}, statuses) {
+	for _, f := range taskFiltersOf(workspace.Slug, paths.Query{}, found.Statuses) {
 		out = append(out, ui.LiveCount(f))
 	}
 	return append(out, tasks.LiveNew(pill)), nil

@@ -30,14 +30,27 @@ func (c *Console) Catalogs(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	list := inventory.List{Slug: workspace.Slug, CanCreate: mayEditInventory(r, workspace)}
+	list := inventory.List{Slug: workspace.Slug, Any: len(rows) > 0, CanCreate: mayEditInventory(r, workspace)}
+	all := make([]inventory.Row, 0, len(rows))
 	for _, row := range rows {
-		list.Rows = append(list.Rows, inventory.Row{
+		all = append(all, inventory.Row{
 			ID: row.Catalog.ID.String(), Name: row.Catalog.Name, Slug: row.Catalog.Slug, Exclusive: row.Catalog.Exclusive,
 			Records: int(row.Records), Used: int(row.Used), Archived: row.Catalog.ArchivedAt != nil,
 		})
 	}
+	query, total := paths.ParseQuery(r.URL.Query()), 0
+	list.Rows, total = catalogRows.find(c, query, all)
+	list.Table = c.table(query, paths.Catalogs(workspace.Slug), inventory.SortName, "catalogs.filter", len(list.Rows), total)
 	return c.inventoryPage(w, r, http.StatusOK, workspace, page{title: i18n.M("inventory.title"), content: inventory.ListBody(list)})
+}
+
+var catalogRows = handful[inventory.Row]{
+	text: func(row inventory.Row) string { return row.Name + " " + row.Slug },
+	orders: map[string]func(a, b inventory.Row) int{
+		inventory.SortName:    byName(func(row inventory.Row) string { return row.Name }),
+		inventory.SortRecords: by(func(row inventory.Row) int { return row.Records }),
+		inventory.SortUsed:    by(func(row inventory.Row) int { return row.Used }),
+	},
 }
 
 func mayEditInventory(r *http.Request, workspace store.Workspace) bool {

@@ -32,18 +32,16 @@ func (c *Console) Catalog(w http.ResponseWriter, r *http.Request) error {
 	}
 	query := paths.ParseQuery(r.URL.Query())
 	list, err := c.Fleet.Records(r.Context(), actor(r), found.ID, fleet.RecordFilter{
-		Search: query.Text, State: query.Status, Limit: c.size(), Start: c.first(query),
+		Search: query.Text, State: query.Status, Sort: query.Order(), Limit: c.size(), Start: c.first(query),
 	})
 	if err != nil {
 		return err
 	}
 	shown := inventory.Catalog{
 		Slug: workspace.Slug, ID: found.ID.String(), Name: found.Name, Identifier: found.Slug, Exclusive: found.Exclusive,
-		Archived: found.ArchivedAt != nil, Query: query, CanEdit: mayEditInventory(r, workspace),
-		Any: list.Counts.Records+list.Counts.Archived > 0,
-		Pages: c.pages(query, len(list.Lines), int(list.Total), func(q paths.Query) string {
-			return paths.RecordList(workspace.Slug, found.ID.String(), q)
-		}),
+		Archived: found.ArchivedAt != nil, CanEdit: mayEditInventory(r, workspace),
+		Any:   list.Counts.Records+list.Counts.Archived > 0,
+		Table: c.table(query, paths.Catalog(workspace.Slug, found.ID.String()), inventory.SortName, "records.filter", len(list.Lines), int(list.Total)),
 	}
 	fields := list.Schema.Fields()
 	fields = fields[:min(len(fields), shownColumns)]
@@ -59,9 +57,9 @@ func (c *Console) Catalog(w http.ResponseWriter, r *http.Request) error {
 		if label == "" {
 			label = "all"
 		}
-		shown.Filters = append(shown.Filters, ui.Filter{
+		shown.Table.Filters = append(shown.Table.Filters, ui.Filter{
 			Label: i18n.M("filter." + label), Count: int(counts[state]), Pressed: query.Status == state,
-			Href: paths.RecordList(workspace.Slug, found.ID.String(), query.Only(state)),
+			Href: paths.Asked(shown.Table.Address, query.Only(state)),
 		})
 	}
 	for _, line := range list.Lines {

@@ -28,17 +28,31 @@ func (c *Console) Registries(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	list := registries.List{Slug: workspace.Slug, CanCreate: fleet.May(actor(r).Role(workspace.ID), fleet.RegistriesEdit)}
+	list := registries.List{Slug: workspace.Slug, Any: len(rows) > 0, CanCreate: fleet.May(actor(r).Role(workspace.ID), fleet.RegistriesEdit)}
+	all := make([]registries.Row, 0, len(rows))
 	for _, row := range rows {
 		g := row.Registry
-		list.Rows = append(list.Rows, registries.Row{
+		all = append(all, registries.Row{
 			ID: g.ID.String(), Name: g.Name, Address: addressOf(g), User: g.Username, CustomCA: g.Ca != "",
 			Clusters: int(row.Clusters), CreatedBy: g.CreatedBy, CreatedAt: g.CreatedAt,
 		})
 	}
+	query, total := paths.ParseQuery(r.URL.Query()), 0
+	list.Rows, total = registryRows.find(c, query, all)
+	list.Table = c.table(query, paths.Registries(workspace.Slug), registries.SortName, "registries.filter", len(list.Rows), total)
 	return c.show(w, r, http.StatusOK, page{
 		title: i18n.M("registries.title"), section: layout.SectionRegistries, workspace: &workspace, content: registries.ListBody(list),
 	})
+}
+
+var registryRows = handful[registries.Row]{
+	text: func(row registries.Row) string { return row.Name + " " + row.Address + " " + row.User },
+	orders: map[string]func(a, b registries.Row) int{
+		registries.SortName:     byName(func(row registries.Row) string { return row.Name }),
+		registries.SortAddress:  byName(func(row registries.Row) string { return row.Address }),
+		registries.SortClusters: by(func(row registries.Row) int { return row.Clusters }),
+		registries.SortCreated:  by(func(row registries.Row) int64 { return row.CreatedAt.UnixNano() }),
+	},
 }
 
 // addressOf is what a person typed to name the registry.

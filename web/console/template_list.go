@@ -29,13 +29,14 @@ func (c *Console) Templates(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	list := templates.List{
-		Slug: workspace.Slug, Query: query, Columns: templates.Columns(workspace.Slug, query), Any: found.Active+found.Archived > 0,
-		CanEdit: mayEditTemplates(r, workspace),
-		Filters: []ui.Filter{
-			{Label: i18n.M("filter.all"), Count: int(found.Active), Href: paths.TemplateList(workspace.Slug, query.Only("")), Pressed: query.Status != templates.StatusArchived},
-			{Label: i18n.M("filter.archived"), Count: int(found.Archived), Href: paths.TemplateList(workspace.Slug, query.Only(templates.StatusArchived)), Pressed: query.Status == templates.StatusArchived},
-		},
-		Pages: c.pages(query, len(found.Lines), int(found.Total), func(q paths.Query) string { return paths.TemplateList(workspace.Slug, q) }),
+		Slug: workspace.Slug, Any: found.Active+found.Archived > 0, CanEdit: mayEditTemplates(r, workspace),
+		Table: c.table(query, paths.Templates(workspace.Slug), templates.SortName, "templates.filter", len(found.Lines), int(found.Total)),
+	}
+	list.Table.Kind = "templates"
+	archived := query.Status == templates.StatusArchived
+	list.Table.Filters = []ui.Filter{
+		{Label: i18n.M("filter.all"), Count: int(found.Active), Href: paths.TemplateList(workspace.Slug, query.Only("")), Pressed: !archived},
+		{Label: i18n.M("filter.archived"), Count: int(found.Archived), Href: paths.TemplateList(workspace.Slug, query.Only(templates.StatusArchived)), Pressed: archived},
 	}
 	for _, line := range found.Lines {
 		t := line.ClusterTemplate
@@ -49,7 +50,7 @@ func (c *Console) Templates(w http.ResponseWriter, r *http.Request) error {
 		list.Rows = append(list.Rows, row)
 	}
 	return c.templatePage(w, r, http.StatusOK, workspace, page{
-		title: i18n.M("templates.title"), content: templates.ListBody(list), fragment: templates.ListFragment(list),
+		title: i18n.M("templates.title"), content: templates.ListBody(list),
 	})
 }
 

@@ -32,15 +32,29 @@ func (c *Console) tokens(w http.ResponseWriter, r *http.Request, status int, wor
 	}
 	p.Slug = workspace.Slug
 	p.CanCreate = fleet.May(actor(r).Role(workspace.ID), fleet.TokensEdit)
+	all := make([]tokens.Row, 0, len(rows))
 	for _, t := range rows {
-		p.Rows = append(p.Rows, tokens.Row{
+		all = append(all, tokens.Row{
 			ID: t.ID.String(), Name: t.Name, Role: roleName(t.Role), CreatedBy: t.CreatedBy, CreatedAt: t.CreatedAt,
 			ExpiresAt: moment(t.ExpiresAt), UsedAt: moment(t.LastUsedAt), RevokedAt: moment(t.RevokedAt), CanRevoke: p.CanCreate,
 		})
 	}
+	query, total := paths.ParseQuery(r.URL.Query()), 0
+	p.Rows, total = tokenRows.find(c, query, all)
+	p.Any, p.Table = len(all) > 0, c.table(query, paths.Tokens(workspace.Slug), "-"+tokens.SortCreated, "tokens.filter", len(p.Rows), total)
 	return c.show(w, r, status, page{
 		title: i18n.M("tokens.title"), section: layout.SectionTokens, workspace: &workspace, content: tokens.Body(p),
 	})
+}
+
+var tokenRows = handful[tokens.Row]{
+	text: func(row tokens.Row) string { return row.Name + " " + row.CreatedBy },
+	orders: map[string]func(a, b tokens.Row) int{
+		tokens.SortName:    byName(func(row tokens.Row) string { return row.Name }),
+		tokens.SortUsed:    by(func(row tokens.Row) int64 { return row.UsedAt.Unix() }),
+		tokens.SortExpires: by(func(row tokens.Row) int64 { return row.ExpiresAt.Unix() }),
+		tokens.SortCreated: by(func(row tokens.Row) int64 { return row.CreatedAt.UnixNano() }),
+	},
 }
 
 // longestTokenLife bounds what may be asked for, in days.
