@@ -99,7 +99,7 @@ func TestApprovalIsForWhatWasShown(t *testing.T) {
 	review := b.get(paths.TaskReview(id))
 	require.Equal(t, http.StatusOK, review.StatusCode, review.text)
 	require.Contains(t, review.Find("main form h2").Text(), "1 machine will be replaced")
-	require.Contains(t, review.Find("main form h2").Text(), "1 deleted")
+	require.Contains(t, review.Find("main form h2").Text(), "1 machine will be deleted")
 	form := review.fill(t, "main form[method=post]")
 	require.Equal(t, "change-1", form.Get("change"))
 	untyped := b.post(paths.TaskApproval(id), form)
