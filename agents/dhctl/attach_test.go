@@ -148,28 +148,7 @@ func TestAttachOfARealControlPlane(t *testing.T) {
 	t.Parallel()
 	plane := kubetest.Start(t)
 	reached := ""
-	l := bufconn.Listen(1 << 20)
-	g := grpc.NewServer(grpc.WaitForHandlers(true))
-	pb.RegisterDHCTLServer(g, &dhctl.Server{
-		Engines:  map[string]dhctl.Engine{"World": host{worldtest.World{Dir: t.TempDir()}, &reached}},
-		Connect:  func(kubeconfig []byte) (dhctl.API, error) { return kube.Open(kubeconfig) },
-		CacheDir: t.TempDir(), LockDir: t.TempDir(), Log: slog.New(slog.DiscardHandler),
-	})
-	served := make(chan error, 1)
-	go func() { served <- g.Serve(l) }()
-	conn, err := grpc.NewClient("passthrough:x", grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return l.DialContext(ctx) }))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = conn.Close()
-		g.Stop()
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
-	})
-	client := pb.NewDHCTLClient(conn)
+	client := serveReal(t, "", map[string]dhctl.Engine{"World": host{worldtest.World{Dir: t.TempDir()}, &reached}})
 	api := kubernetes.NewForConfigOrDie(plane.Config)
 	mark := func() string {
 		m, err := api.CoreV1().ConfigMaps("kube-system").Get(t.Context(), "d8-commander-uuid", metav1.GetOptions{})
@@ -197,6 +176,33 @@ func TestAttachOfARealControlPlane(t *testing.T) {
 	if _, refused := attach(t, client, id, evil, false); !strings.Contains(refused.GetErr(), "not allowed") {
 		t.Errorf("a kubeconfig that names a program: got %q", refused.GetErr())
 	}
+}
+
+// serveReal is a client of a server that reaches real API servers.
+func serveReal(t *testing.T, agentImage string, engines map[string]dhctl.Engine) pb.DHCTLClient {
+	t.Helper()
+	l := bufconn.Listen(1 << 20)
+	g := grpc.NewServer(grpc.WaitForHandlers(true))
+	pb.RegisterDHCTLServer(g, &dhctl.Server{
+		Engines: engines, AgentImage: agentImage,
+		Connect:  func(kubeconfig []byte) (dhctl.API, error) { return kube.Open(kubeconfig) },
+		CacheDir: t.TempDir(), LockDir: t.TempDir(), Log: slog.New(slog.DiscardHandler),
+	})
+	served := make(chan error, 1)
+	go func() { served <- g.Serve(l) }()
+	conn, err := grpc.NewClient("passthrough:x", grpc.WithTransportCredentials(insecure.NewCredentials()),
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return l.DialContext(ctx) }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = conn.Close()
+		g.Stop()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+	return pb.NewDHCTLClient(conn)
 }
 
 // kubeconfigOf writes down how a control plane is reached.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"commander/agents/dhctl/config"
+	"commander/agents/dhctl/guest"
 )
 
 // Host is an engine that also runs agents for clusters whose machines are somebody else's. Stopping an agent that does
@@ -21,6 +22,9 @@ type existing struct {
 	kubeconfig []byte
 	connect    Connect
 	host       Host // nil where nothing runs agents
+	// agentImage is that of the agent, which runs in the cluster itself; empty where host runs it.
+	agentImage string
+	log        func(string)
 }
 
 // kubeconfigEntry is where the state of such a cluster says how it is reached.
@@ -65,12 +69,29 @@ func (e *existing) EnsureMachines(context.Context, string, string, string, []str
 func (e *existing) Kubeconfig(context.Context, string) ([]byte, error) { return e.kubeconfig, nil }
 
 func (e *existing) EnsureAgent(ctx context.Context, id, commanderURL, token, caBundle string) error {
+	if e.agentImage != "" {
+		return e.deployAgent(ctx, guest.Agent{Image: e.agentImage, CommanderURL: commanderURL, Token: token, CABundle: caBundle})
+	}
 	if e.host == nil {
-		return errors.New("nothing here can run an agent for a cluster that was not made here")
+		return errors.New("nothing here can run an agent for a cluster that was not made here: name the image of the agent with --agent-image, and it runs in the cluster")
 	}
 	return e.host.EnsureGuestAgent(ctx, id, e.kubeconfig, commanderURL, token, caBundle)
 }
 
+// deployAgent makes the agent run in the cluster: its pods start, and start again, by the cluster's own doing.
+func (e *existing) deployAgent(ctx context.Context, agent guest.Agent) error {
+	objects, err := agent.Objects()
+	if err != nil {
+		return err
+	}
+	api, err := e.connect(e.kubeconfig)
+	if err != nil {
+		return err
+	}
+	return api.Apply(ctx, objects, e.log)
+}
+
+// StopAgent ends an agent that runs beside the cluster. One in the cluster goes with its namespace.
 func (e *existing) StopAgent(ctx context.Context, id string) error {
 	if e.host == nil {
 		return nil

@@ -150,7 +150,7 @@ func (s *Server) choose(o *operation) error {
 			return err
 		}
 	}
-	o.engine = &existing{kubeconfig: []byte(o.kubeconfig), connect: s.Connect, host: s.host()}
+	o.engine = &existing{kubeconfig: []byte(o.kubeconfig), connect: s.Connect, host: s.host(), agentImage: s.AgentImage, log: o.log}
 	return nil
 }
 

@@ -23,6 +23,9 @@ type Server struct {
 	Engines map[string]Engine
 	// Connect opens the Kubernetes API of a cluster.
 	Connect Connect
+	// AgentImage is that of commander-agent, for clusters that were not made here; empty where an engine
+	// runs the agents of such clusters.
+	AgentImage string
 	// CacheDir is where operations keep their state while they run.
 	CacheDir string
 	// LockDir is shared by all servers of a machine: it holds one lock a cluster.

@@ -49,7 +49,7 @@ func (p *program) newClusterManager() (*clusterManager, error) {
 		Dir: servers, Output: os.Stderr, Log: p.log,
 		Args: []string{
 			"--lost-limit=" + p.QuietLimit.String(), "--grace=" + min(p.QuietLimit/4, 10*time.Second).String(),
-			"--lock-dir=" + locks, "--tmp-dir=" + servers, "--lab-socket=" + p.LabSocket,
+			"--lock-dir=" + locks, "--tmp-dir=" + servers, "--lab-socket=" + p.LabSocket, "--agent-image=" + p.AgentImage,
 		},
 	}
 	m.connectors = &clustermanager.Connectors{

@@ -59,6 +59,7 @@ type options struct {
 	RunDir          string `flag:"run-dir" help:"private folder for the sockets of child processes"`
 	DhctlBinary     string `flag:"dhctl-binary" help:"dhctl, started as a server by the cluster manager"`
 	ConnectorBinary string `flag:"connector-binary" help:"ampg-connector, started a cluster by the cluster manager"`
+	AgentImage      string `flag:"agent-image" help:"image of commander-agent, for dhctl: it then runs in the clusters that are attached; empty means that the lab runs it beside them"`
 	LabSocket       string `flag:"lab-socket" help:"socket of the lab daemon, for dhctl"`
 	PlatformVersion string `flag:"platform-version" default:"lab" help:"version of the platform whose dhctl is used"`
 	ClusterWorkers  int    `flag:"cluster-workers" default:"8" help:"clusters that are worked on at once"`

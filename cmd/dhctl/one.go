@@ -42,7 +42,7 @@ func serveOne(ctx context.Context, args []string) error {
 	return child.Serve(ctx, child.Options{
 		Listener: l, Parent: os.Stdin, Grace: c.Grace, Log: log,
 		Server: &dhctl.Server{
-			Engines: kinds, Connect: open, CacheDir: c.TempDir,
+			Engines: kinds, Connect: open, AgentImage: c.AgentImage, CacheDir: c.TempDir,
 			LockDir: c.locks(), LockWait: lockWait, Silence: c.silence(), Log: log,
 		},
 	})

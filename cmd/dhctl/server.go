@@ -21,11 +21,12 @@ const prefix = "DHCTL_"
 // Common is what the server and the processes of its operations are told alike. It is exported
 // because flags are read into it.
 type Common struct {
-	LabSocket string        `flag:"lab-socket" env:"LAB_SOCKET" help:"unix socket of the lab's daemon, for clusters of kind Lab"`
-	LockDir   string        `flag:"lock-dir" help:"folder with a lock for each cluster, shared by all servers of a machine (default: dhctl-locks of this user in the temporary folder)"`
-	LostLimit time.Duration `flag:"lost-limit" default:"2m" help:"after how long a silent operation is declared lost by its caller; an operation stops when its caller is silent for half of it"`
-	Grace     time.Duration `flag:"grace" default:"10s" help:"how long an operation may take to stop before its process is killed"`
-	LogLevel  string        `flag:"log-level" default:"info" oneof:"debug info warn error" help:"what is logged"`
+	LabSocket  string        `flag:"lab-socket" env:"LAB_SOCKET" help:"unix socket of the lab's daemon, for clusters of kind Lab"`
+	AgentImage string        `flag:"agent-image" help:"image of commander-agent, which then runs in clusters that were not made here; empty means that the lab runs it beside them"`
+	LockDir    string        `flag:"lock-dir" help:"folder with a lock for each cluster, shared by all servers of a machine (default: dhctl-locks of this user in the temporary folder)"`
+	LostLimit  time.Duration `flag:"lost-limit" default:"2m" help:"after how long a silent operation is declared lost by its caller; an operation stops when its caller is silent for half of it"`
+	Grace      time.Duration `flag:"grace" default:"10s" help:"how long an operation may take to stop before its process is killed"`
+	LogLevel   string        `flag:"log-level" default:"info" oneof:"debug info warn error" help:"what is logged"`
 }
 
 type serverConfig struct {
@@ -105,7 +106,7 @@ func (c serverConfig) childCommand(self string) func(dir, socket string) *exec.C
 	return func(dir, socket string) *exec.Cmd {
 		cmd := exec.Command(self, "_server",
 			"--server-network=unix", "--server-address="+socket, "--tmp-dir="+dir,
-			"--lab-socket="+c.LabSocket, "--lock-dir="+c.locks(), "--lost-limit="+c.LostLimit.String(),
+			"--lab-socket="+c.LabSocket, "--agent-image="+c.AgentImage, "--lock-dir="+c.locks(), "--lost-limit="+c.LostLimit.String(),
 			"--grace="+c.Grace.String(), "--log-level="+c.LogLevel)
 		cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 		return cmd

@@ -10,12 +10,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
-)
 
-// What Commander's agent has in a cluster, as its chart names it.
-const (
-	agentNamespace = "d8-commander-agent"
-	agentBinding   = "d8:commander-agent"
+	"commander/agents/dhctl/guest"
 )
 
 // Version is the minor version of the API server, as 1.37.
@@ -62,16 +58,16 @@ const goneLimit = 30 * time.Second
 
 // RemoveAgent removes the namespace and the rights of Commander's agent.
 func (c *Cluster) RemoveAgent(ctx context.Context) error {
-	err := c.typed.RbacV1().ClusterRoleBindings().Delete(ctx, agentBinding, metav1.DeleteOptions{})
+	err := c.typed.RbacV1().ClusterRoleBindings().Delete(ctx, guest.Binding, metav1.DeleteOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("remove rights of the agent: %w", err)
 	}
-	err = c.typed.CoreV1().Namespaces().Delete(ctx, agentNamespace, metav1.DeleteOptions{})
+	err = c.typed.CoreV1().Namespaces().Delete(ctx, guest.Namespace, metav1.DeleteOptions{})
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) { // it is going already
 		return fmt.Errorf("remove namespace of the agent: %w", err)
 	}
 	err = wait.PollUntilContextTimeout(ctx, tryAgain, goneLimit, true, func(ctx context.Context) (bool, error) {
-		_, err := c.typed.CoreV1().Namespaces().Get(ctx, agentNamespace, metav1.GetOptions{})
+		_, err := c.typed.CoreV1().Namespaces().Get(ctx, guest.Namespace, metav1.GetOptions{})
 		return apierrors.IsNotFound(err), nil
 	})
 	if err != nil && !wait.Interrupted(err) {
