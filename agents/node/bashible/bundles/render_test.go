@@ -34,7 +34,7 @@ func groups() map[string]input.Group {
 				"topologyManager":     map[string]any{"enabled": true, "scope": "Pod", "policy": "SingleNumaNode"},
 				"memorySwap":          map[string]any{"swapBehavior": "LimitedSwap", "swappiness": 10, "limitedSwap": map[string]any{"size": "2G"}},
 			},
-			"fencing": map[string]any{"mode": "Watchdog"},
+			"fencing": map[string]any{"mode": "Watchdog", "watchdog": map[string]any{"timeout": "2m"}},
 		},
 		"own-cri": {
 			"name": "own-cri", "nodeType": "Static", "kubernetesVersion": "1.37", "staticInstances": map[string]any{"count": 1},
@@ -44,8 +44,8 @@ func groups() map[string]input.Group {
 	}
 }
 
-func rendered(t *testing.T) render.Everything {
-	t.Helper()
+// sample is the input of all kinds of nodes.
+func sample() render.Input {
 	digest := func(letter string) string { return "sha256:" + strings.Repeat(letter, 64) }
 	in := render.Input{
 		Cluster: input.Cluster{
@@ -70,8 +70,13 @@ func rendered(t *testing.T) render.Everything {
 	for _, g := range groups() {
 		in.Cluster.NodeGroups = append(in.Cluster.NodeGroups, g)
 	}
+	return in
+}
+
+func rendered(t *testing.T) render.Everything {
+	t.Helper()
 	var log bytes.Buffer
-	all, err := render.All(in, bundles.Files, slog.New(slog.NewTextHandler(&log, nil)))
+	all, err := render.All(sample(), bundles.Files, slog.New(slog.NewTextHandler(&log, nil)))
 	if err != nil || log.Len() > 0 {
 		t.Fatalf("%v %s", err, log.String())
 	}

@@ -53,11 +53,30 @@ func functions() template.FuncMap {
 			}
 			return v, nil
 		},
+		// A word of a shell script, whatever is in it; sprig's own leaves an apostrophe as it is.
+		"squote": func(words ...any) string {
+			var quoted []string
+			for _, word := range words {
+				if word != nil {
+					quoted = append(quoted, "'"+strings.ReplaceAll(fmt.Sprint(word), "'", `'\''`)+"'")
+				}
+			}
+			return strings.Join(quoted, " ")
+		},
+		// Part of a line of a here-document: in one whose word is quoted, and in one that is expanded.
+		"line":     line,
+		"expanded": func(v any) string { return expanded.Replace(line(v)) },
 		// Templates are rendered from their context alone.
 		"lookup": func(...string) map[string]any { return map[string]any{} },
 	})
 	return all
 }
+
+// line is a value without line breaks, which could end a here-document.
+func line(v any) string { return strings.NewReplacer("\n", " ", "\r", " ").Replace(fmt.Sprint(v)) }
+
+// expanded keeps a shell from expanding what is in a here-document.
+var expanded = strings.NewReplacer(`\`, `\\`, "$", `\$`, "`", "\\`")
 
 // text is empty on an error, as templates of Helm expect.
 func text(raw []byte, err error) string {

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Configures this node as one of the group {{ .nodeGroup.name }}. It is made for the group by
+# Configures this node as one of the group {{ .nodeGroup.name | line }}. It is made for the group by
 # bashible-api-server; the program that it starts replaces it when there is a newer one.
 {{- with .proxy }}
 {{- with .httpProxy }}

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Makes a bare machine a node of the group {{ .nodeGroup.name }}: it gets the program bashible from a
+# Makes a bare machine a node of the group {{ .nodeGroup.name | line }}: it gets the program bashible from a
 # package server and lets it fetch the rest. It holds a token that soon expires. Run it as root; it
 # may be run again.
 set -Eeuo pipefail
@@ -11,9 +11,7 @@ if [[ -e "$state/bashible-fully-initialized" ]]; then
   echo "this machine is a node already"
   exit 0
 fi
-cat >"$state/ca.crt" <<'CA'
-{{ .normal.kubernetesCA | trim }}
-CA
+printf '%s\n' {{ .normal.kubernetesCA | trim | squote }} >"$state/ca.crt"
 printf '%s\n' {{ .bootstrapToken | squote }} >"$state/bootstrap-token"
 [[ -s "$state/discovered-node-name" ]] || hostname | tr '[:upper:]' '[:lower:]' >"$state/discovered-node-name"
 
@@ -33,7 +31,7 @@ command -v curl >/dev/null || { apt-get update -q && DEBIAN_FRONTEND=noninteract
 digest={{ required "the digest of the package bashible is missing" .images.registrypackages.bashible | squote }}
 fetch() {
   local server
-  for server in {{ join " " .clusterMasterRPPBootstrapAddresses }}; do
+  for server in{{ range .clusterMasterRPPBootstrapAddresses }} {{ . | squote }}{{ end }}; do
     curl -sSf --connect-timeout 10 --max-time 300 --cacert "$state/ca.crt" --noproxy '*' -o "$1" \
       --connect-to "registry-packages-proxy:443:$server" -H "Authorization: Bearer $(<"$state/bootstrap-token")" \
       "https://registry-packages-proxy/package?digest=$digest&path=bashible" || continue

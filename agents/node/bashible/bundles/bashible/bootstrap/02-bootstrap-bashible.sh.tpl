@@ -1,5 +1,5 @@
 #!/bin/bash
-# The first run of bashible on a machine that is to be a node of the group {{ .nodeGroup.name }}.
+# The first run of bashible on a machine that is to be a node of the group {{ .nodeGroup.name | line }}.
 set -Eeuo pipefail
 umask 077
 state="${BASHIBLE_STATE_DIR:-/var/lib/bashible}"

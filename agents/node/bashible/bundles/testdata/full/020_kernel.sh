@@ -6,6 +6,7 @@ for module in overlay br_netfilter; do
   # A kernel may have it built in, or be another's, as in a container.
   modprobe -q "$module" || bb-log-warning "kernel module $module cannot be loaded"
 done
+# kubelet sets kernel.panic to 10 by itself, so 10 it is for every group.
 apply() { sysctl -q -e --system >/dev/null || bb-log-warning "some kernel settings cannot be changed"; }
 bb-event-on sysctl-changed apply
 bb-sync-file /etc/sysctl.d/95-kubernetes.conf - sysctl-changed <<'CONF'
@@ -20,6 +21,6 @@ fs.inotify.max_user_instances=8192
 fs.inotify.max_user_watches=524288
 vm.overcommit_memory=1
 kernel.panic_on_oops=1
-kernel.panic=0
+kernel.panic=10
 vm.swappiness=10
 CONF

@@ -61,7 +61,7 @@ version = 3
       BinaryName = "/opt/deckhouse/bin/runc"
       SystemdCgroup = $systemd
 CONF
-bb-sync-file /etc/containerd/registry.d/registry.local/hosts.toml - <<'CONF'
+bb-sync-file '/etc/containerd/registry.d/registry.local/hosts.toml' - <<'CONF'
 server = "https://registry.local"
 [host."https://registry.local"]
   capabilities = ["pull", "resolve"]
@@ -69,8 +69,6 @@ server = "https://registry.local"
   [host."https://registry.local".header]
     Authorization = "Basic dTpw"
 CONF
-chmod 0600 /etc/containerd/registry.d/registry.local/hosts.toml
-bb-sync-file /etc/containerd/registry.d/ca.crt - <<'CA'
-CA
-CA
+chmod 0600 '/etc/containerd/registry.d/registry.local/hosts.toml'
+bb-sync-file /etc/containerd/registry.d/ca.crt - <<<'CA'
 [[ "$running" == yes ]] || bb-event-delay containerd-changed

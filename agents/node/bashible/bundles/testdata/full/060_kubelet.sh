@@ -11,24 +11,23 @@ memory='1Gi'
 
 # Memory that is given out by NUMA node must be all but what is reserved, to the byte.
 mebibytes() {
+  # What is no number would be computed, and so run.
+  [[ "${1%[KMG]i}" =~ ^[0-9]+$ ]] || bb-exit 1 "static memory $1 must be in Ki, Mi, Gi or bytes where the topology manager is enabled"
   case "$1" in
     *Gi) echo $((${1%Gi} * 1024)) ;;
     *Mi) echo "${1%Mi}" ;;
     *Ki) echo $((${1%Ki} / 1024)) ;;
-    *[0-9]) echo $(($1 / 1048576)) ;;
-    *) bb-exit 1 "static memory $1 must be in Ki, Mi, Gi or bytes where the topology manager is enabled" ;;
+    *) echo $(($1 / 1048576)) ;;
   esac
 }
 memory=$(mebibytes "$memory")
 # The managers keep what they decided, and refuse to start under another policy.
-forget() { rm -f /data/kubelet/cpu_manager_state /data/kubelet/memory_manager_state; }
+forget() { rm -f '/data/kubelet/cpu_manager_state' '/data/kubelet/memory_manager_state'; }
 bb-event-on topology-changed forget
 echo '{"enabled":true,"policy":"SingleNumaNode","scope":"Pod"}' | bb-sync-file "$BASHIBLE_STATE_DIR/topology" - topology-changed
-bb-sync-file /etc/kubernetes/pki/ca.crt - kubelet-changed <<'CA'
------BEGIN CERTIFICATE-----
+bb-sync-file /etc/kubernetes/pki/ca.crt - kubelet-changed <<<'-----BEGIN CERTIFICATE-----
 AAAA
------END CERTIFICATE-----
-CA
+-----END CERTIFICATE-----'
 if [[ -e /sys/fs/cgroup/cgroup.controllers ]]; then driver=systemd; else driver=cgroupfs; fi
 bb-sync-file /etc/kubernetes/kubelet-config.yaml - kubelet-changed <<CONF
 apiVersion: kubelet.config.k8s.io/v1beta1

@@ -33,12 +33,9 @@ make-user() { # NAME UID HASH GROUPS, keys on standard input
 
 wanted=()
 wanted+=('eve')
-if said=$(make-user 'eve' 1001 '$6$x' 'adm,sudo' 2>&1 <<'KEYS'
-ssh-ed25519 A
-ssh-ed25519 B
-KEYS
-); then tell 'eve' ''; else
-  bb-log-error "user eve: $said"
+if said=$(make-user 'eve' 1001 '$6$x' 'adm,sudo' 2>&1 <<<'ssh-ed25519 A
+ssh-ed25519 B'); then tell 'eve' ''; else
+  bb-log-error "user "'eve'": $said"
   tell 'eve' "$said"
 fi
 

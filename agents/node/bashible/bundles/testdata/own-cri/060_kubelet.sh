@@ -9,14 +9,12 @@ bb-event-on kubelet-changed need-restart
 reserved=
 memory=0
 # The managers keep what they decided, and refuse to start under another policy.
-forget() { rm -f /var/lib/kubelet/cpu_manager_state /var/lib/kubelet/memory_manager_state; }
+forget() { rm -f '/var/lib/kubelet/cpu_manager_state' '/var/lib/kubelet/memory_manager_state'; }
 bb-event-on topology-changed forget
 echo '{}' | bb-sync-file "$BASHIBLE_STATE_DIR/topology" - topology-changed
-bb-sync-file /etc/kubernetes/pki/ca.crt - kubelet-changed <<'CA'
------BEGIN CERTIFICATE-----
+bb-sync-file /etc/kubernetes/pki/ca.crt - kubelet-changed <<<'-----BEGIN CERTIFICATE-----
 AAAA
------END CERTIFICATE-----
-CA
+-----END CERTIFICATE-----'
 if [[ -e /sys/fs/cgroup/cgroup.controllers ]]; then driver=systemd; else driver=cgroupfs; fi
 bb-sync-file /etc/kubernetes/kubelet-config.yaml - kubelet-changed <<CONF
 apiVersion: kubelet.config.k8s.io/v1beta1

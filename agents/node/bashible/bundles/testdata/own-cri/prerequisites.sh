@@ -11,11 +11,9 @@ if [[ -e "$state/bashible-fully-initialized" ]]; then
   echo "this machine is a node already"
   exit 0
 fi
-cat >"$state/ca.crt" <<'CA'
------BEGIN CERTIFICATE-----
+printf '%s\n' '-----BEGIN CERTIFICATE-----
 AAAA
------END CERTIFICATE-----
-CA
+-----END CERTIFICATE-----' >"$state/ca.crt"
 printf '%s\n' '' >"$state/bootstrap-token"
 [[ -s "$state/discovered-node-name" ]] || hostname | tr '[:upper:]' '[:lower:]' >"$state/discovered-node-name"
 export http_proxy='http://proxy:3128'
@@ -27,7 +25,7 @@ command -v curl >/dev/null || { apt-get update -q && DEBIAN_FRONTEND=noninteract
 digest='sha256:2222222222222222222222222222222222222222222222222222222222222222'
 fetch() {
   local server
-  for server in 10.0.0.1:4219 10.0.0.2:4219; do
+  for server in '10.0.0.1:4219' '10.0.0.2:4219'; do
     curl -sSf --connect-timeout 10 --max-time 300 --cacert "$state/ca.crt" --noproxy '*' -o "$1" \
       --connect-to "registry-packages-proxy:443:$server" -H "Authorization: Bearer $(<"$state/bootstrap-token")" \
       "https://registry-packages-proxy/package?digest=$digest&path=bashible" || continue

@@ -1,5 +1,5 @@
 # The program itself: it takes effect with the next run.
-bb-package-install 'bashible:{{ required "the digest of the package bashible is missing" .images.registrypackages.bashible }}'
+bb-package-install {{ printf "bashible:%s" (required "the digest of the package bashible is missing" .images.registrypackages.bashible) | squote }}
 
 reload() { systemctl daemon-reload; }
 bb-event-on units-changed reload
@@ -38,7 +38,7 @@ Wants=network-online.target
 
 [Service]
 EnvironmentFile=-/etc/environment
-Environment=BASHIBLE_NODE_GROUP={{ .nodeGroup.name }} BASHIBLE_API_SERVERS={{ join "," .normal.apiserverEndpoints }}
+Environment=BASHIBLE_NODE_GROUP={{ .nodeGroup.name | line }} BASHIBLE_API_SERVERS={{ join "," .normal.apiserverEndpoints | line }}
 ExecStart=/opt/deckhouse/bin/bashible watch
 Restart=always
 RestartSec=10s

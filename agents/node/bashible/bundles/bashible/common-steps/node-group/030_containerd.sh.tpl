@@ -9,13 +9,13 @@ restart-needed() { changed=yes; }
 bb-event-on bb-package-installed restart-needed
 running=no
 if systemctl is-active -q containerd.service; then running=yes; fi
-containerd='{{ if $second }}containerd2{{ else }}containerd{{ end }}:{{ required "the digest of containerd is missing" (ternary $packages.containerd2 $packages.containerd $second) }}'
+containerd={{ printf "%s:%s" (ternary "containerd2" "containerd" $second) (required "the digest of containerd is missing" (ternary $packages.containerd2 $packages.containerd $second)) | squote }}
 if [[ "$running" == yes && "$(cat "$BASHIBLE_PACKAGES_DIR/${containerd%%:*}/digest" 2>/dev/null)" != "${containerd#*:}" ]]; then
   # Another containerd means that it restarts: containers go on, but images cannot be pulled and
   # pods not started meanwhile.
   bb-deckhouse-get-disruptive-update-approval
 fi
-bb-package-install "$containerd" 'runc:{{ required "the digest of runc is missing" $packages.runc }}' 'kubernetes-cni:{{ required "the digest of the CNI plugins is missing" $packages.kubernetesCni }}'
+bb-package-install "$containerd" {{ printf "runc:%s" (required "the digest of runc is missing" $packages.runc) | squote }} {{ printf "kubernetes-cni:%s" (required "the digest of the CNI plugins is missing" $packages.kubernetesCni) | squote }}
 [[ "$changed" == no ]] || bb-event-delay containerd-changed
 
 restart() {
@@ -52,9 +52,9 @@ bb-sync-file /etc/containerd/config.toml - containerd-changed <<CONF
 {{- if $second }}
 version = 3
 [plugins."io.containerd.cri.v1.images"]
-  max_concurrent_downloads = {{ $settings.maxConcurrentDownloads | default 3 }}
+  max_concurrent_downloads = {{ $settings.maxConcurrentDownloads | default 3 | int }}
   [plugins."io.containerd.cri.v1.images".pinned_images]
-    sandbox = {{ $pause | quote }}
+    sandbox = {{ $pause | quote | expanded }}
   [plugins."io.containerd.cri.v1.images".registry]
     config_path = "/etc/containerd/registry.d"
 [plugins."io.containerd.cri.v1.runtime"]
@@ -70,9 +70,9 @@ version = 3
 {{- else }}
 version = 2
 [plugins."io.containerd.grpc.v1.cri"]
-  sandbox_image = {{ $pause | quote }}
+  sandbox_image = {{ $pause | quote | expanded }}
   restrict_oom_score_adj = $restricted
-  max_concurrent_downloads = {{ $settings.maxConcurrentDownloads | default 3 }}
+  max_concurrent_downloads = {{ $settings.maxConcurrentDownloads | default 3 | int }}
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "/opt/cni/bin"
     conf_dir = "/etc/cni/net.d"
@@ -86,23 +86,23 @@ version = 2
 {{- end }}
 CONF
 {{- with .registry.address }}
-bb-sync-file /etc/containerd/registry.d/{{ . }}/hosts.toml - <<'CONF'
-server = "{{ $.registry.scheme | default "https" }}://{{ . }}"
-[host."{{ $.registry.scheme | default "https" }}://{{ . }}"]
+{{- $file := printf "/etc/containerd/registry.d/%s/hosts.toml" . | squote }}
+{{- $server := printf "%s://%s" ($.registry.scheme | default "https") . | line }}
+bb-sync-file {{ $file }} - <<'CONF'
+server = {{ $server | quote }}
+[host.{{ $server | quote }}]
   capabilities = ["pull", "resolve"]
 {{- with $.registry.ca }}
   ca = "/etc/containerd/registry.d/ca.crt"
 {{- end }}
 {{- with $.registry.auth }}
-  [host."{{ $.registry.scheme | default "https" }}://{{ $.registry.address }}".header]
-    Authorization = "Basic {{ . }}"
+  [host.{{ $server | quote }}.header]
+    Authorization = {{ printf "Basic %s" . | line | quote }}
 {{- end }}
 CONF
-chmod 0600 /etc/containerd/registry.d/{{ . }}/hosts.toml
+chmod 0600 {{ $file }}
 {{- with $.registry.ca }}
-bb-sync-file /etc/containerd/registry.d/ca.crt - <<'CA'
-{{ . | trim }}
-CA
+bb-sync-file /etc/containerd/registry.d/ca.crt - <<<{{ . | trim | squote }}
 {{- end }}
 {{- end }}
 [[ "$running" == yes ]] || bb-event-delay containerd-changed

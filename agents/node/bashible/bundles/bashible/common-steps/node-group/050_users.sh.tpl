@@ -34,16 +34,8 @@ make-user() { # NAME UID HASH GROUPS, keys on standard input
 wanted=()
 {{- range .nodeUsers }}
 wanted+=({{ .name | squote }})
-if said=$(make-user {{ .name | squote }} {{ .spec.uid | int64 }} {{ .spec.passwordHash | squote }} {{ join "," (concat (.spec.extraGroups | default list) (ternary (list "sudo") list (.spec.isSudoer | default false)) | uniq) | squote }} 2>&1 <<'KEYS'
-{{- with .spec.sshPublicKey }}
-{{ . }}
-{{- end }}
-{{- range .spec.sshPublicKeys }}
-{{ . }}
-{{- end }}
-KEYS
-); then tell {{ .name | squote }} ''; else
-  bb-log-error "user {{ .name }}: $said"
+if said=$(make-user {{ .name | squote }} {{ .spec.uid | int64 }} {{ .spec.passwordHash | squote }} {{ join "," (concat (.spec.extraGroups | default list) (ternary (list "sudo") list (.spec.isSudoer | default false)) | uniq) | squote }} 2>&1 <<<{{ concat (.spec.sshPublicKey | empty | ternary list (list .spec.sshPublicKey)) (.spec.sshPublicKeys | default list) | join "\n" | squote }}); then tell {{ .name | squote }} ''; else
+  bb-log-error "user "{{ .name | squote }}": $said"
   tell {{ .name | squote }} "$said"
 fi
 {{- end }}
