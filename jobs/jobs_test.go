@@ -144,6 +144,43 @@ func TestChecksAreStartedWhenDue(t *testing.T) {
 	}
 }
 
+func TestAnUnknownClusterIsCheckedAtItsInterval(t *testing.T) {
+	t.Parallel()
+	b := fleettest.New(t)
+	cluster := b.Installed(t, "unknown", nil)
+	look := func(want int) {
+		t.Helper()
+		if n, err := b.StartChecks(t.Context(), 10); err != nil || n != want {
+			t.Fatalf("got %d checks, %v; want %d", n, err, want)
+		}
+	}
+	pass := func() {
+		t.Helper()
+		if _, err := b.Store.Pool.Exec(t.Context(), "update clusters set checked_at = now() - interval '2 minutes'"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pass()
+	look(1)
+	active, err := b.Store.ActiveTasks(t.Context(), cluster.ID)
+	if err != nil || len(active) != 1 {
+		t.Fatalf("got %+v, %v", active, err)
+	}
+	d := fleet.Delivery{TaskID: active[0].ID, Attempt: 1}
+	if _, err := b.Claim(t.Context(), d, "w"); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Finish(t.Context(), d, fleet.Ending{Status: store.TaskFailed, Error: "it cannot be reached"}); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := b.Store.Cluster(t.Context(), cluster.ID); err != nil || c.Status != store.ClusterUnknown {
+		t.Fatalf("got %s, %v; want unknown", c.Status, err)
+	}
+	look(0) // it was just looked at
+	pass()
+	look(1)
+}
+
 func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m,
 		// The server that the tests share is ended with the process.

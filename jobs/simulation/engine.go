@@ -20,6 +20,8 @@ import (
 type cluster struct {
 	exists bool
 	n      int // of the configuration that it was given last
+	// drifted says that somebody changed it by hand since.
+	drifted bool
 	// lock is the engine's own, one a cluster.
 	lock *operation
 	// at is the operation that changes something right now.
@@ -301,12 +303,13 @@ func (o *operation) answer() (goOn, heard bool) {
 func (o *operation) success() *clustermanager.Result {
 	switch o.op.Kind {
 	case store.TaskBootstrap, store.TaskConverge:
-		o.cluster.exists, o.cluster.n = true, o.n
+		o.cluster.exists, o.cluster.n, o.cluster.drifted = true, o.n, false
 	case store.TaskDestroy, store.TaskAbort:
 		o.cluster.exists = false
 	}
-	o.w.locked(func() { o.w.succeeded[o.delivery] = true })
-	return &clustermanager.Result{State: o.state(), OutOfSync: o.op.Kind == store.TaskCheck && o.cluster.n != o.n}
+	differs := o.op.Kind == store.TaskCheck && o.cluster.n != o.n
+	o.w.locked(func() { o.w.succeeded[o.delivery], o.w.differed[o.delivery] = true, differs })
+	return &clustermanager.Result{State: o.state(), OutOfSync: differs && o.w.fault != overlooks}
 }
 
 // cutOff breaks the line between an engine and its caller; neither learns what the other does then.

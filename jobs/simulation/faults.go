@@ -14,8 +14,8 @@ func (w *world) disturb() {
 		}
 		i := w.of("harm", "worker").below(len(w.workers))
 		worker := w.workers[i]
-		harm := w.of("harm", "kind").below(9)
-		w.tell("%s", []string{"a worker dies", "a worker stands still", "a worker's clock jumps", "a judge's clock jumps", "the database goes away", "an engine is killed", "an engine stands still", "a worker shuts down, a judge stands still", "the line to an engine breaks"}[harm])
+		harm := w.of("harm", "kind").below(10)
+		w.tell("%s", []string{"a worker dies", "a worker stands still", "a worker's clock jumps", "a judge's clock jumps", "the database goes away", "an engine is killed", "an engine stands still", "a worker shuts down, a judge stands still", "the line to an engine breaks", "somebody changes a cluster by hand"}[harm])
 		switch harm {
 		case 0:
 			worker.kill()
@@ -39,6 +39,11 @@ func (w *world) disturb() {
 		case 6:
 			if o := w.someOperation(); o != nil {
 				o.frozenUntil = later(o.frozenUntil, time.Now().Add(w.between("harm", "engine", time.Second, 7*time.Minute)))
+			}
+		case 9:
+			real := w.clusters[w.ids[w.of("harm", "cluster").below(len(w.ids))].String()]
+			if real.exists {
+				real.n, real.drifted = 1_000_003, true // which nobody asks for
 			}
 		case 8:
 			if o := w.someOperation(); o != nil {

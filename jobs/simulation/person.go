@@ -54,8 +54,8 @@ func told(tasks []store.Task) string {
 
 // whim is something that people do. What is refused is no matter.
 func (w *world) whim(p *process, f *fleet.Fleet, name string, cluster store.Cluster, tasks []store.Task) {
-	switch w.of(name, "whim").below(9) {
-	case 0, 1, 2:
+	switch w.of(name, "whim").below(8) {
+	case 0, 1:
 		_, _, _ = f.ChangeCluster(p.ctx, somebody, cluster.ID, fleet.ClusterChange{
 			Revision: cluster.Revision, Name: cluster.Name, TemplateVersionID: *cluster.TemplateVersionID,
 			Values: store.Values{"size": float64(w.of(name, "n").below(1000))}, Install: true,
@@ -141,7 +141,7 @@ func (w *world) rests(p *process, f *fleet.Fleet, cluster store.Cluster, tasks [
 			w.fail("cluster %s is in the archive and still there", cluster.Name)
 		}
 		return true
-	case cluster.Status != store.ClusterInSync || cluster.AppliedRevision == nil || *cluster.AppliedRevision != cluster.Revision:
+	case real.drifted || cluster.Status != store.ClusterInSync || cluster.AppliedRevision == nil || *cluster.AppliedRevision != cluster.Revision:
 		return false
 	}
 	wanted, err := f.Store.ClusterRevision(p.ctx, store.ClusterRevisionParams{ClusterID: cluster.ID, Revision: cluster.Revision})

@@ -24,12 +24,15 @@ const unlocked = "the engine's lock holds nothing"
 // unnoticed is the fault for which a database that is away looks like any other error.
 const unnoticed = "a verdict right after the checker was blind"
 
+// overlooks is planted in the engine as well.
+const overlooks = "a check overlooks a difference"
+
 // rash is the fault that is planted around the worker.
 const rash = "the worker tries again what it lost sight of"
 
 // Planted are the names of all faults.
 func Planted() []string {
-	return append(slices.Sorted(maps.Keys(faults)), unlocked, rash)
+	return append(slices.Sorted(maps.Keys(faults)), unlocked, overlooks, rash)
 }
 
 var faults = map[string]func(fault) store.Querier{

@@ -18,7 +18,7 @@ func TestPlantedFaultsAreFound(t *testing.T) {
 		t.Run(fault, func(t *testing.T) {
 			t.Parallel()
 			for seed := range uint64(within) {
-				if problem, _ := simulation.Run(t, s, seed, simulation.Options{Fault: fault}); problem != "" {
+				if problem := simulation.Run(t, s, seed, simulation.Options{Fault: fault}).Problem; problem != "" {
 					t.Logf("seed %d: %s", seed, problem)
 					return
 				}

@@ -197,7 +197,7 @@ func collect[R any](ctx context.Context, c *pgx.Conn, t *table[R], sql string) e
 }
 
 // Run lets a seed run on PostgreSQL, as the function Run does in memory.
-func (s *Server) Run(t *testing.T, seed uint64, o Options) (problem, end string) {
+func (s *Server) Run(t *testing.T, seed uint64, o Options) (end Ended) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := context.Background()
 		r, err := s.open(ctx)
@@ -217,7 +217,7 @@ func (s *Server) Run(t *testing.T, seed uint64, o Options) (problem, end string)
 		if err != nil {
 			t.Fatal(err)
 		}
-		problem, end = w.problem, ended.summary(w.began, s.keys)
+		end = Ended{w.problem, ended, w.began, s.keys}
 	})
-	return problem, end
+	return end
 }

@@ -31,10 +31,10 @@ func TestSchedulesEndAlikeOnPostgreSQL(t *testing.T) {
 				t.Fatal(err)
 			}
 			for seed := part; seed < onServer; seed += servers {
-				_, want := simulation.Run(t, s, seed, simulation.Options{})
-				problem, got := server.Run(t, seed, simulation.Options{})
-				if problem != "" || got != want {
-					t.Fatalf("seed %d %s: on PostgreSQL and in memory differ\n%s", seed, problem, different(got, want))
+				want := simulation.Run(t, s, seed, simulation.Options{}).String()
+				end := server.Run(t, seed, simulation.Options{})
+				if got := end.String(); end.Problem != "" || got != want {
+					t.Fatalf("seed %d %s: on PostgreSQL and in memory differ\n%s", seed, end.Problem, different(got, want))
 				}
 			}
 		})

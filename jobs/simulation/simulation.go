@@ -77,8 +77,18 @@ type Options struct {
 	Trace io.Writer // gets a line for each thing that happens; nil for nobody
 }
 
-// Run lets a seed run in a bubble of time and returns the rule that was broken, and how it all ended.
-func Run(t *testing.T, start Start, seed uint64, o Options) (problem, end string) {
+// Ended is what became of a run.
+type Ended struct {
+	// Problem is the rule that was broken; empty when none was.
+	Problem string
+
+	rows  *rows
+	began time.Time
+	keys  *store.Keyring
+}
+
+// Run lets a seed run in a bubble of time.
+func Run(t *testing.T, start Start, seed uint64, o Options) (end Ended) {
 	synctest.Test(t, func(*testing.T) {
 		var clusters []uuid.UUID
 		for _, c := range start.rows.clusters.rows {
@@ -88,15 +98,15 @@ func Run(t *testing.T, start Start, seed uint64, o Options) (problem, end string
 		m := &memory{rows: start.rows, watch: w.watch}
 		w.database, w.queue = m, queue{}
 		w.run()
-		problem, end = w.problem, m.rows.summary(w.began, w.keys)
+		end = Ended{w.problem, m.rows, w.began, w.keys}
 	})
-	return problem, end
+	return end
 }
 
 func newWorld(keys *store.Keyring, clusters []uuid.UUID, seed uint64, o Options) *world {
 	w := &world{
 		chance: newChance(seed), keys: keys, fault: o.Fault, trace: o.Trace, began: time.Now(), ids: clusters, clusters: map[string]*cluster{},
-		executing: map[fleet.Delivery]*execution{}, succeeded: map[fleet.Delivery]bool{}, stopped: map[fleet.Delivery]bool{},
+		executing: map[fleet.Delivery]*execution{}, succeeded: map[fleet.Delivery]bool{}, stopped: map[fleet.Delivery]bool{}, differed: map[fleet.Delivery]bool{},
 		approved: map[string]bool{}, names: map[uuid.UUID]string{}, stored: map[string]bool{},
 	}
 	w.ctx, w.cancel = context.WithCancel(context.Background())

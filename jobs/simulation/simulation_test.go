@@ -45,8 +45,8 @@ func TestNoScheduleBreaksARule(t *testing.T) {
 	if part, err := strconv.ParseUint(os.Getenv(partOf), 10, 64); err == nil {
 		s := start(t)
 		for seed := part; seed < count; seed += parts {
-			if problem, end := simulation.Run(t, s, seed, simulation.Options{}); problem != "" {
-				t.Fatalf("seed %d: %s\n%s", seed, problem, end)
+			if end := simulation.Run(t, s, seed, simulation.Options{}); end.Problem != "" {
+				t.Fatalf("seed %d: %s\n%s", seed, end.Problem, end)
 			}
 		}
 		return
@@ -72,8 +72,8 @@ func TestASeedRepeats(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	for seed := range uint64(50) {
-		_, first := simulation.Run(t, s, seed, simulation.Options{})
-		if _, second := simulation.Run(t, s, seed, simulation.Options{}); first != second {
+		first := simulation.Run(t, s, seed, simulation.Options{}).String()
+		if second := simulation.Run(t, s, seed, simulation.Options{}).String(); first != second {
 			t.Fatalf("seed %d ended once as\n%sand once as\n%s", seed, first, second)
 		}
 	}
@@ -81,9 +81,9 @@ func TestASeedRepeats(t *testing.T) {
 
 // TestOneSeed tells what happens in one run, for whoever has to find out why it broke a rule.
 func TestOneSeed(t *testing.T) {
-	problem, end := simulation.Run(t, start(t), *oneSeed, simulation.Options{Fault: *oneFault, Trace: t.Output()})
-	t.Logf("%s\n%s", problem, end)
-	if problem != "" && *oneFault == "" {
+	end := simulation.Run(t, start(t), *oneSeed, simulation.Options{Fault: *oneFault, Trace: t.Output()})
+	t.Logf("%s\n%s", end.Problem, end)
+	if end.Problem != "" && *oneFault == "" {
 		t.Errorf("seed %d breaks a rule", *oneSeed)
 	}
 }

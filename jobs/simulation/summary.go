@@ -10,15 +10,16 @@ import (
 	"commander/store"
 )
 
-// summary is how a run ended: all rows, with what no two runs have alike told by its name. Times are
-// told since the run began.
-func (r *rows) summary(began time.Time, keys *store.Keyring) string {
+// String is how a run ended: all rows, with what no two runs have alike told by its name. Times are told
+// since the run began.
+func (e Ended) String() string {
 	var b strings.Builder
+	r := e.rows
 	since := func(t *time.Time) string {
 		if t == nil {
 			return "never"
 		}
-		if d := t.Sub(began); d >= 0 && d < 100*time.Hour {
+		if d := t.Sub(e.began); d >= 0 && d < 100*time.Hour {
 			return d.String()
 		}
 		return "before"
@@ -34,7 +35,7 @@ func (r *rows) summary(began time.Time, keys *store.Keyring) string {
 		}
 		for _, state := range r.states.rows {
 			if state.ClusterID == c.ID {
-				body, err := keys.Unseal("cluster_states", "state", c.ID, state.State, state.StateKey)
+				body, err := e.keys.Unseal("cluster_states", "state", c.ID, state.State, state.StateKey)
 				fmt.Fprintf(&b, "  state of attempt %d in %s at %s: %s %v\n", state.Attempt, state.Phase, since(&state.WrittenAt), r.anonymous(body), err)
 			}
 		}

@@ -41,7 +41,11 @@ func (w *world) watchTasks(before, after *rows) {
 		if i < len(before.tasks.rows) && before.tasks.rows[i] == task {
 			continue
 		}
-		w.watchTask(before.task(task.ID), task)
+		old := before.task(task.ID)
+		w.watchTask(old, task)
+		if old != nil && old.Status == store.TaskRunning && task.Status == store.TaskSucceeded && w.differed[fleet.Delivery{TaskID: task.ID, Attempt: task.Attempt}] {
+			w.watchDifference(after, task)
+		}
 		if task.Status != store.TaskRunning {
 			continue
 		}
@@ -54,6 +58,16 @@ func (w *world) watchTasks(before, after *rows) {
 				w.fail("a %s runs on a cluster whose %s is lost", task.Kind, other.Kind)
 			}
 		}
+	}
+}
+
+// watchDifference looks for what ends a difference that a check found: a change, a question to a person,
+// or the cluster's end.
+func (w *world) watchDifference(after *rows, check *store.Task) {
+	switch after.cluster(check.ClusterID).Status {
+	case store.ClusterUpdating, store.ClusterDestructiveChanges, store.ClusterDelete, store.ClusterDeletionFailed:
+	default:
+		w.fail("a check found a difference, and nothing follows: the cluster is %s", after.cluster(check.ClusterID).Status)
 	}
 }
 

@@ -49,6 +49,7 @@ type world struct {
 	operations []*operation
 	executing  map[fleet.Delivery]*execution
 	succeeded  map[fleet.Delivery]bool
+	differed   map[fleet.Delivery]bool // checks that found a difference
 	stopped    map[fleet.Delivery]bool // attempts that a person has stopped for certain
 	approved   map[string]bool         // changes that a person has seen, by cluster and name
 	names      map[uuid.UUID]string    // of tasks, in the order of their first delivery
