@@ -126,7 +126,7 @@ func (c *cluster) eventually(what string, so func(context.Context) bool, last ..
 }
 
 // start builds a program and runs it until the test ends, as its account.
-func (c *cluster) start(name, account string, args ...string) {
+func (c *cluster) start(name, account string, args ...string) *os.Process {
 	c.t.Helper()
 	binary := filepath.Join(c.t.TempDir(), name)
 	if said, err := exec.CommandContext(c.t.Context(), "go", "build", "-o", binary, "commander/cmd/"+name).CombinedOutput(); err != nil {
@@ -147,6 +147,7 @@ func (c *cluster) start(name, account string, args ...string) {
 			c.t.Logf("%s said:\n%s", name, strings.Join(lines[max(0, len(lines)-40):], "\n"))
 		}
 	})
+	return command.Process
 }
 
 // exercised waits until an account has used all its rights, and says which it has not.

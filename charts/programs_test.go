@@ -170,7 +170,7 @@ func pair(t *testing.T, cert, key string) string {
 }
 
 // startServer runs bashible-api-server behind the API server.
-func (c *cluster) startServer() {
+func (c *cluster) startServer() *os.Process {
 	c.t.Helper()
 	port := free(c.t)
 	cert, key, ca := c.server.Serving(c.t, "bashible-api."+namespace+".svc")
@@ -189,7 +189,7 @@ func (c *cluster) startServer() {
 		Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "localhost"},
 	})
 	const digests = `{"common":{"pause":"sha256:0"},"registrypackages":{"bashible":"sha256:0","kubelet137":"sha256:0","containerd":"sha256:0","runc":"sha256:0","kubernetesCni":"sha256:0"}}`
-	c.start("bashible-api-server", "bashible-apiserver", fmt.Sprintf("--listen=127.0.0.1:%d", port), "--tls-cert-file="+filepath.Join(certs, "tls.crt"),
+	return c.start("bashible-api-server", "bashible-apiserver", fmt.Sprintf("--listen=127.0.0.1:%d", port), "--tls-cert-file="+filepath.Join(certs, "tls.crt"),
 		"--tls-private-key-file="+filepath.Join(certs, "tls.key"), "--version-map="+file(c.t, "versions", ""), "--images-digests="+file(c.t, "digests", digests))
 }
 

@@ -14,11 +14,11 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"commander/agents/node/api"
 	v1 "commander/agents/node/api/v1"
 	"commander/agents/node/controller/fencing"
+	"commander/agents/node/controller/kube"
 	"commander/internal/clock"
 	"commander/internal/config"
 	"commander/internal/run"
@@ -26,7 +26,7 @@ import (
 )
 
 type options struct {
-	Metrics    string `flag:"metrics-bind-address" default:":8080" help:"address of /metrics; 0 means none"`
+	Metrics    string `flag:"metrics-bind-address" default:":8080" help:"address of /metrics over TLS, for those who may get deployments/prometheus-metrics; 0 means none"`
 	Health     string `flag:"health-probe-bind-address" default:":8081" help:"address of /healthz and /readyz"`
 	Elect      bool   `flag:"leader-elect" default:"true" help:"act only as the leader of all replicas"`
 	Kubeconfig string `flag:"kubeconfig" env:"KUBECONFIG" help:"how to reach the API server; empty means as a pod of the cluster"`
@@ -72,7 +72,7 @@ func newManager(o options) (ctrl.Manager, error) {
 		}
 	}
 	manager, err := ctrl.NewManager(settings, ctrl.Options{
-		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: o.Metrics}, HealthProbeBindAddress: o.Health,
+		Scheme: scheme, Metrics: kube.Metrics(o.Metrics, "fencing-controller"), HealthProbeBindAddress: o.Health,
 		LeaderElection: o.Elect, LeaderElectionID: election, LeaderElectionNamespace: api.Namespace,
 		LeaderElectionReleaseOnCancel: true, // nothing is done after the manager has ended
 	})

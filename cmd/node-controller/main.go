@@ -21,7 +21,6 @@ import (
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	ctrlwebhook "sigs.k8s.io/controller-runtime/pkg/webhook"
 
 	"commander/agents/node/api"
@@ -35,6 +34,7 @@ import (
 	"commander/agents/node/controller/fencing"
 	"commander/agents/node/controller/fencingagents"
 	"commander/agents/node/controller/groupstatus"
+	"commander/agents/node/controller/kube"
 	"commander/agents/node/controller/template"
 	"commander/agents/node/controller/webhook"
 	"commander/internal/clock"
@@ -44,7 +44,7 @@ import (
 )
 
 type options struct {
-	Metrics    string   `flag:"metrics-bind-address" default:":8080" help:"address of /metrics; 0 means none"`
+	Metrics    string   `flag:"metrics-bind-address" default:":8080" help:"address of /metrics over TLS, for those who may get deployments/prometheus-metrics; 0 means none"`
 	Health     string   `flag:"health-probe-bind-address" default:":8081" help:"address of /healthz and /readyz"`
 	Disabled   []string `flag:"disable-controllers" help:"names of controllers that shall not run: node-group-status, update-approval, node-draining, node-template, node-fencing, fencing-agents, bashible-context, bashible-apiserver-lock, webhooks"`
 	Concurrent int      `flag:"max-concurrent-reconciles" default:"1" help:"objects that a controller looks at side by side; approval and fencing never take more than one"`
@@ -118,7 +118,7 @@ func newManager(o options) (ctrl.Manager, error) {
 		}
 	}
 	manager, err := ctrl.NewManager(settings, ctrl.Options{
-		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: o.Metrics}, HealthProbeBindAddress: o.Health,
+		Scheme: scheme, Metrics: kube.Metrics(o.Metrics, "node-controller"), HealthProbeBindAddress: o.Health,
 		LeaderElection: o.Elect, LeaderElectionID: election, LeaderElectionNamespace: api.Namespace,
 		LeaderElectionReleaseOnCancel: true, // nothing is done after the manager has ended
 		Controller:                    ctrlconfig.Controller{MaxConcurrentReconciles: o.Concurrent},

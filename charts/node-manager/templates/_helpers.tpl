@@ -95,6 +95,22 @@ subjects:
 {{- end }}
 {{- end -}}
 
+{{- /* Who may read the metrics of a deployment or daemonset; the monitoring binds its own account to it. */ -}}
+{{- define "metrics" -}}
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata:
+  name: access-to-{{ .name }}
+  namespace: {{ .root.Release.Namespace }}
+  labels:
+    {{- include "labels" (dict "root" .root "app" .name) | nindent 4 }}
+rules:
+  - apiGroups: [apps]
+    resources: [{{ .kind }}/prometheus-metrics]
+    resourceNames: [{{ .name }}]
+    verbs: [get]
+{{- end -}}
+
 {{- /* One pod at a time may be evicted: with one replica as well, or no master could be drained. */ -}}
 {{- define "disruption" -}}
 apiVersion: policy/v1

@@ -314,6 +314,9 @@ func TestBareMachineBecomesANode(t *testing.T) {
 	if got := m.run("", "id -u eve; id -Gn eve; systemctl is-active bashible.timer bashible-watch kubelet containerd; ls /var/lib/bashible/bootstrap-token 2>&1 || true"); !strings.HasPrefix(got, "1500\neve sudo\nactive\nactive\nactive\nactive\n") || !strings.Contains(got, "No such file") {
 		t.Errorf("on the machine:\n%s", got)
 	}
+	if got := m.run("", "systemctl show -p TimersMonotonic bashible.timer"); !strings.Contains(got, "OnBootUSec=1min ") || !strings.Contains(got, "OnUnitActiveUSec=1min ") {
+		t.Errorf("the timer is %s, want one of a minute, also after the start", got)
+	}
 
 	// A change comes by the watch; the node asks, and is let.
 	eve := &v1.NodeUser{ObjectMeta: metav1.ObjectMeta{Name: "eve"}}
