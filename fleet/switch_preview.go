@@ -87,7 +87,7 @@ func (f *Fleet) switchable(ctx context.Context, u Upgrade) error {
 	}
 	active, err := f.Store.ActiveTasks(ctx, u.Cluster.ID)
 	for _, task := range active {
-		if lost(task) {
+		if Lost(task) {
 			return fault.New(fault.Conflict, "cluster.task_lost", u.Cluster.Name)
 		}
 	}

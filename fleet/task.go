@@ -318,7 +318,7 @@ func (f *Fleet) GiveUp(ctx context.Context, actor Actor, id uuid.UUID) (store.Ta
 		if task, cluster, workspace, err = f.taskFor(ctx, tx, actor, id); err != nil {
 			return err
 		}
-		if !lost(task) { // whoever works on it is asked to stop, and not left alone with the cluster
+		if !Lost(task) { // whoever works on it is asked to stop, and not left alone with the cluster
 			return fault.New(fault.Conflict, "task.not_now")
 		}
 		if err := f.close(ctx, tx, task, store.TaskFailed, "task.given_up"); err != nil {

@@ -51,7 +51,7 @@ func (f *Fleet) Claim(ctx context.Context, d Delivery, worker string) (Work, err
 		}
 		if others, err := tx.ActiveTasks(ctx, cluster.ID); err != nil {
 			return err
-		} else if slices.ContainsFunc(others, func(o store.Task) bool { return o.ID != d.TaskID && (o.Status == store.TaskRunning || lost(o)) }) {
+		} else if slices.ContainsFunc(others, func(o store.Task) bool { return o.ID != d.TaskID && (o.Status == store.TaskRunning || Lost(o)) }) {
 			return ErrSuperseded
 		}
 		task, err := tx.ClaimTask(ctx, store.ClaimTaskParams{ID: d.TaskID, Attempt: d.Attempt, Worker: worker, Revision: cluster.Revision})

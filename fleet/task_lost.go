@@ -77,8 +77,8 @@ func (f *Fleet) MarkLost(ctx context.Context, id uuid.UUID) (bool, error) {
 	return marked, err
 }
 
-// lost reports whether a person has to say how to go on with a task.
-func lost(task store.Task) bool {
+// Lost reports whether a person has to say how to go on with a task.
+func Lost(task store.Task) bool {
 	return task.Status == store.TaskLost || task.Status == store.TaskLostInCritical
 }
 

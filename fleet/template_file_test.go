@@ -120,17 +120,3 @@ func TestFilesWrittenByHand(t *testing.T) {
 	_, err = b.ImportTemplate(t.Context(), b.Admin, b.Workspace.ID, []byte(head+"versions: [{parameters: ''}]"), "", nil)
 	require.Equal(t, "template.name.taken", fieldsOf(t, err)[fleet.Name].Key)
 }
-
-func TestACloneIsATemplateOfItsOwn(t *testing.T) {
-	t.Parallel()
-	b := fleettest.New(t)
-	clone, err := b.CloneTemplate(t.Context(), b.Admin, b.Lab.TemplateID, 0, "Lab of ours")
-	require.NoError(t, err)
-	require.False(t, clone.Immutable)
-	require.Empty(t, clone.Preset, "upgrades leave it alone")
-	versions := versionsOf(t, b, clone.ID)
-	require.Len(t, versions, 1)
-	require.Equal(t, fleet.BodyOf(b.Lab), fleet.BodyOf(versions[0]))
-	_, err = b.CloneTemplate(t.Context(), b.Viewer, b.Lab.TemplateID, 0, "x")
-	require.Error(t, err)
-}

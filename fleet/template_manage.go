@@ -149,15 +149,6 @@ func (f *Fleet) RestoreTemplate(ctx context.Context, actor Actor, id uuid.UUID) 
 	return after, err
 }
 
-// CloneTemplate makes a template of its own from one version of another, 0 meaning the current one.
-func (f *Fleet) CloneTemplate(ctx context.Context, actor Actor, id uuid.UUID, number int, name string) (store.ClusterTemplate, error) {
-	template, version, err := f.NumberedVersion(ctx, actor, id, number)
-	if err != nil {
-		return store.ClusterTemplate{}, err
-	}
-	return f.CreateTemplate(ctx, actor, NewTemplate{WorkspaceID: template.WorkspaceID, Name: name, Comment: template.Comment, Body: BodyOf(version)})
-}
-
 // NumberedVersion reads one version of a template by its number, 0 meaning the current one.
 func (f *Fleet) NumberedVersion(ctx context.Context, actor Actor, id uuid.UUID, number int) (store.ClusterTemplate, store.ClusterTemplateVersion, error) {
 	template, err := f.Store.Template(ctx, id)

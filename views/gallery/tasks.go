@@ -99,6 +99,7 @@ func taskPages() []Exhibit {
 		show("task-lost", taskPage("lost_in_critical", func(p *tasks.Page) {
 			ended(p, ui.StepLost)
 			p.Next = i18n.M("task.next.lost_in_critical")
+			p.Failure = &ui.Notice{Tone: ui.Bad, Text: i18n.M("task.lost"), At: ago(12 * time.Minute)}
 		})),
 		show("task-approval", taskPage("waiting_approval", func(p *tasks.Page) {
 			p.Kind, p.Next, p.Actions = ui.TaskKind("converge"), i18n.M("task.next.waiting_approval"), tasks.Actions{}

@@ -1,6 +1,8 @@
 package ui
 
 import (
+	"time"
+
 	"github.com/a-h/templ"
 
 	"commander/views/i18n"
@@ -69,6 +71,7 @@ type Empty struct {
 type Notice struct {
 	Tone   Tone
 	Text   i18n.Message
+	At     time.Time    // of what the text tells, which ends with it; zero for none
 	Detail string       // text that comes from below, shown as it is
 	Hint   i18n.Message // what to do about it
 }

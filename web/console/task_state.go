@@ -18,7 +18,7 @@ var stepStates = map[string]ui.StepState{
 
 // steps are the phases of a task. Where a task was lost, nobody knows that a phase failed.
 func steps(task store.Task) []ui.Step {
-	lost := task.Status == store.TaskLost || task.Status == store.TaskLostInCritical
+	lost := fleet.Lost(task)
 	state := func(status string) ui.StepState {
 		if s := stepStates[status]; s != ui.StepFailed || !lost {
 			return s
@@ -98,7 +98,7 @@ func failure(task store.Task) *ui.Notice {
 		if task.Status == store.TaskLostInCritical {
 			tone = ui.Bad
 		}
-		return &ui.Notice{Tone: tone, Text: i18n.M("task.lost", moment(task.HeartbeatAt))}
+		return &ui.Notice{Tone: tone, Text: i18n.M("task.lost"), At: moment(task.HeartbeatAt)}
 	}
 	return nil
 }
@@ -116,7 +116,7 @@ func actions(task store.Task, newest bool) tasks.Actions {
 	default:
 		a.Retry = newest && fleet.CanBecome(task.Status, store.TaskQueued)
 		a.RetryNote = i18n.M("task.note.retry")
-		if task.Status == store.TaskLost || task.Status == store.TaskLostInCritical {
+		if fleet.Lost(task) {
 			a.GiveUp, a.GiveUpNote = true, i18n.M("task.note.give_up")
 		}
 	}

@@ -12,6 +12,7 @@ import "./pick.js";
 import "./palette.js";
 import "./look.js";
 import "./form.js";
+import "./leave.js";
 import "./yaml.js";
 import "./dual.js";
 import "./navigation.js";
