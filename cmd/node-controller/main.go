@@ -109,6 +109,9 @@ func newManager(o options) (ctrl.Manager, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the API server: %w", err)
 	}
+	// The API server itself shares out what it can do. The client's own limit, five requests a second,
+	// would make many nodes wait for each other.
+	settings.QPS = -1
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
 		clientgoscheme.AddToScheme, v1.AddToScheme, v1alpha1.AddToScheme, v1alpha2.AddToScheme,
