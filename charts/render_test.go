@@ -146,21 +146,23 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// The chart has the definitions as they are made from the Go types.
+// The charts have the definitions as they are made from the Go types.
 func TestDefinitionsAreThoseOfTheTypes(t *testing.T) {
 	t.Parallel()
-	made, err := filepath.Glob("../agents/node/api/crds/*.yaml")
-	if err != nil || len(made) == 0 {
-		t.Fatalf("definitions: %v, %v", made, err)
-	}
-	for _, file := range made {
-		want, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
+	for folder, chart := range map[string]string{"node/api": nodeManager, "dvp/api/infrastructure": dvp, "dvp/api/configuration": dvp} {
+		made, err := filepath.Glob("../agents/" + folder + "/crds/*.yaml")
+		if err != nil || len(made) == 0 {
+			t.Fatalf("definitions: %v, %v", made, err)
 		}
-		got, err := os.ReadFile(filepath.Join(nodeManager, "definitions", filepath.Base(file)))
-		if err != nil || !bytes.Equal(got, want) {
-			t.Errorf("%s is another in the chart (%v); `make generate` copies it", filepath.Base(file), err)
+		for _, file := range made {
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := os.ReadFile(filepath.Join(chart, "definitions", filepath.Base(file)))
+			if err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%s is another in the chart (%v); `make generate` copies it", filepath.Base(file), err)
+			}
 		}
 	}
 }

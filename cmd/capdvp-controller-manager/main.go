@@ -7,6 +7,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"os"
 	"time"
@@ -30,6 +31,7 @@ import (
 	"commander/agents/dvp/capdvp"
 	"commander/agents/dvp/cloud"
 	"commander/agents/dvp/nodegroups"
+	"commander/agents/dvp/rights"
 	"commander/internal/clock"
 	"commander/internal/config"
 	"commander/internal/guard"
@@ -90,6 +92,9 @@ func start(ctx context.Context, args []string) error {
 	settings, err := clientcmd.BuildConfigFromFlags("", o.Kubeconfig)
 	if err != nil {
 		return fmt.Errorf("find the API server: %w", err)
+	}
+	if err := mayWork(ctx, log, o, settings); err != nil {
+		return err
 	}
 	manager, err := newManager(settings, o)
 	if err != nil {
@@ -156,4 +161,15 @@ func metrics(o options) metricsserver.Options {
 		}
 	}
 	return served
+}
+
+// mayWork fails if a right is missing, with all that are. Of an API server that does not answer
+// nothing is known yet: the work itself waits for it.
+func mayWork(ctx context.Context, log *slog.Logger, o options, settings *rest.Config) error {
+	err := errors.Join(o.DVP.CheckRights(ctx), rights.Check(ctx, settings, "in the cluster", rights.Machines(o.NodeGroups)))
+	if err != nil && !errors.Is(err, rights.ErrMissing) {
+		log.WarnContext(ctx, "rights are not known", "error", err)
+		return nil
+	}
+	return err
 }

@@ -18,12 +18,14 @@ import (
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/component-base/metrics/legacyregistry"
 	"k8s.io/klog/v2"
 
 	"commander/agents/dvp/ccm"
 	"commander/agents/dvp/cloud"
+	"commander/agents/dvp/rights"
 	"commander/internal/clock"
 	"commander/internal/config"
 	"commander/internal/guard"
@@ -94,6 +96,9 @@ func start(ctx context.Context, args []string) error {
 	if err != nil {
 		return fmt.Errorf("find the API server: %w", err)
 	}
+	if err := mayWork(ctx, log, o, settings); err != nil {
+		return err
+	}
 	client, err := kubernetes.NewForConfig(settings)
 	if err != nil {
 		return fmt.Errorf("find the API server: %w", err)
@@ -159,4 +164,15 @@ func serve(group *run.Group, o options, client kubernetes.Interface) error {
 		group.Add(s.name, run.Serve(s.server, listener))
 	}
 	return nil
+}
+
+// mayWork fails if a right is missing, with all that are. Of an API server that does not answer
+// nothing is known yet: the work itself waits for it.
+func mayWork(ctx context.Context, log *slog.Logger, o options, settings *rest.Config) error {
+	err := errors.Join(o.DVP.CheckRights(ctx), rights.Check(ctx, settings, "in the cluster", rights.Nodes()))
+	if err != nil && !errors.Is(err, rights.ErrMissing) {
+		log.WarnContext(ctx, "rights are not known", "error", err)
+		return nil
+	}
+	return err
 }

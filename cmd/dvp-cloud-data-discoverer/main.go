@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -15,11 +16,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
 
 	"commander/agents/dvp/cloud"
 	"commander/agents/dvp/discoverer"
+	"commander/agents/dvp/rights"
 	"commander/internal/clock"
 	"commander/internal/config"
 	"commander/internal/guard"
@@ -72,6 +75,9 @@ func start(ctx context.Context, args []string) error {
 	settings, err := clientcmd.BuildConfigFromFlags("", o.Kubeconfig)
 	if err != nil {
 		return fmt.Errorf("find the API server: %w", err)
+	}
+	if err := mayWork(ctx, log, o, settings); err != nil {
+		return err
 	}
 	client, err := kubernetes.NewForConfig(settings)
 	if err != nil {
@@ -134,4 +140,15 @@ func patterns(list string) (all []*regexp.Regexp, err error) {
 		all = append(all, pattern)
 	}
 	return all, nil
+}
+
+// mayWork fails if a right is missing, with all that are. Of an API server that does not answer
+// nothing is known yet: the work itself waits for it.
+func mayWork(ctx context.Context, log *slog.Logger, o options, settings *rest.Config) error {
+	err := errors.Join(o.DVP.CheckRights(ctx), rights.Check(ctx, settings, "in the cluster", rights.Discovery()))
+	if err != nil && !errors.Is(err, rights.ErrMissing) {
+		log.WarnContext(ctx, "rights are not known", "error", err)
+		return nil
+	}
+	return err
 }

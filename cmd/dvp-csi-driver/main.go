@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"runtime/debug"
 
@@ -14,6 +15,7 @@ import (
 
 	"commander/agents/dvp/cloud"
 	"commander/agents/dvp/csi"
+	"commander/agents/dvp/rights"
 	"commander/internal/config"
 	"commander/internal/run"
 	"commander/internal/telemetry"
@@ -42,6 +44,11 @@ func start(ctx context.Context, args []string) error {
 	dvp, err := o.Cloud.Open()
 	if err != nil {
 		return run.Misuse(err)
+	}
+	if err := o.Cloud.CheckRights(ctx); errors.Is(err, rights.ErrMissing) {
+		return err
+	} else if err != nil {
+		log.WarnContext(ctx, "rights are not known", "error", err)
 	}
 	listener, err := csi.Listen(o.Endpoint)
 	if err != nil {

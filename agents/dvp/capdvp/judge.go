@@ -23,7 +23,7 @@ func (r machines) judge(ctx context.Context, dm *v1alpha1.DeckhouseMachine, vm *
 		tell(dm, metav1.ConditionFalse, v1alpha1.VMNotReady, "the VirtualMachine is being removed from DVP")
 		return r.Poll, nil
 	case phase == v1alpha2.MachineRunning, phase == v1alpha2.MachineMigrating && dm.Spec.ProviderID != "":
-		return r.running(ctx, dm, vm)
+		return r.running(ctx, dm, vm, owner)
 	case phase == v1alpha2.MachineStopped:
 		tell(dm, metav1.ConditionFalse, v1alpha1.VMInStoppedState, "the VirtualMachine is stopped"+r.parts(ctx, dm))
 		return r.Poll, nil
@@ -49,7 +49,7 @@ func (r machines) judge(ctx context.Context, dm *v1alpha1.DeckhouseMachine, vm *
 }
 
 // running tells all that Cluster API waits for. A machine without an address has nothing to tell yet.
-func (r machines) running(ctx context.Context, dm *v1alpha1.DeckhouseMachine, vm *v1alpha2.VirtualMachine) (time.Duration, error) {
+func (r machines) running(ctx context.Context, dm *v1alpha1.DeckhouseMachine, vm *v1alpha2.VirtualMachine, owner capiMachine) (time.Duration, error) {
 	address := vm.Status.IPAddress
 	if address == "" {
 		tell(dm, metav1.ConditionUnknown, v1alpha1.VMNotReady, "the VirtualMachine runs and has no address yet")
@@ -79,7 +79,12 @@ func (r machines) running(ctx context.Context, dm *v1alpha1.DeckhouseMachine, vm
 		{Type: "InternalIP", Address: address}, {Type: "ExternalIP", Address: address},
 	}
 	tell(dm, metav1.ConditionTrue, v1alpha1.VMRunning, "")
-	return r.migrate(ctx, dm)
+	moving, err := r.migrate(ctx, dm)
+	if err != nil || vm.Status.Phase != v1alpha2.MachineRunning {
+		return moving, err
+	}
+	updating, err := r.update(ctx, dm, vm, owner)
+	return min(moving, updating), err
 }
 
 // parts tells the states of what belongs to a machine, for people who wonder why it is stopped.

@@ -79,6 +79,7 @@ func (r machines) make(ctx context.Context, dm *v1alpha1.DeckhouseMachine, owner
 		if err := r.Cloud.Create(ctx, vm); err != nil {
 			return nil, err
 		}
+		say(dm, v1alpha1.ConditionInPlace, metav1.ConditionTrue, v1alpha1.UpToDate, "")
 	}
 	err = r.Cloud.ApplySecret(ctx, secretName(dm), func(secret *corev1.Secret) {
 		secret.OwnerReferences = cloud.OwnedBy(vm)

@@ -78,6 +78,7 @@ func (e *Emulator) addControllers() error {
 		orphans[*attachment]{w, "attachment", func() *attachment { return new(attachment) }, &v1alpha2.VirtualMachineBlockDeviceAttachmentList{}}.setup,
 		orphans[*v1alpha2.VirtualMachineIPAddress]{w, "address", func() *v1alpha2.VirtualMachineIPAddress { return new(v1alpha2.VirtualMachineIPAddress) }, &v1alpha2.VirtualMachineIPAddressList{}}.setup,
 		orphans[*corev1.Secret]{w, "secret", func() *corev1.Secret { return new(corev1.Secret) }, &corev1.SecretList{}}.setup,
+		orphans[*v1alpha2.VirtualMachineOperation]{w, "operation", func() *v1alpha2.VirtualMachineOperation { return new(v1alpha2.VirtualMachineOperation) }, &v1alpha2.VirtualMachineOperationList{}}.setup,
 	} {
 		if err := add(e.manager); err != nil {
 			return fmt.Errorf("add controller: %w", err)

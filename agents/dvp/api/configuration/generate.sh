@@ -14,3 +14,6 @@ for version in v1 v1alpha1; do
 done
 $generator crd:maxDescLen=400 paths=./$folder/v1alpha1 output:crd:dir=$folder/crds
 $generator crd:maxDescLen=0 paths=./$folder/v1 output:crd:dir=$folder/documents
+# The chart installs the same definitions.
+mkdir -p charts/cloud-provider-dvp/definitions
+cp $folder/crds/*.yaml agents/dvp/api/infrastructure/crds/*.yaml charts/cloud-provider-dvp/definitions/

@@ -8,6 +8,8 @@ const (
 	ConditionReady = "Ready"
 	// ConditionMigration tells of disks that are moved to another storage class.
 	ConditionMigration = "DiskStorageClassMigration"
+	// ConditionInPlace tells of changes of the spec that are made to the machine in its place.
+	ConditionInPlace = "InPlaceUpdate"
 	// ConditionPaused is what Cluster API's contract asks for.
 	ConditionPaused = "Paused"
 )
@@ -31,6 +33,14 @@ const (
 	DiskMigrationInProgress = "DiskMigrationInProgress"
 	DiskMigrationFailed     = "DiskMigrationFailed"
 	DiskMigrationCompleted  = "DiskMigrationCompleted"
+)
+
+// Reasons of ConditionInPlace.
+const (
+	UpToDate         = "UpToDate"
+	Updating         = "Updating"
+	UpdateRefused    = "UpdateRefused"
+	NeedsReplacement = "NeedsReplacement"
 )
 
 // Failure reasons, as older versions of Cluster API know them.
