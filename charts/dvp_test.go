@@ -139,10 +139,16 @@ func TestDVPRights(t *testing.T) {
 			if err := strict.Create(t.Context(), o.DeepCopy(), client.DryRunAll); err != nil {
 				t.Errorf("%s: %s: %v", name, nameOf(o), err)
 			}
-			if name == "plain" && slices.Contains([]string{"ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"}, o.GetKind()) {
-				if err := c.Create(t.Context(), o); err != nil {
-					t.Fatal(err)
-				}
+		}
+	}
+	objects, err := render(t, dvp, dvpNamespace, dvpValues(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range objects {
+		if slices.Contains([]string{"ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"}, o.GetKind()) {
+			if err := c.Create(t.Context(), o); err != nil {
+				t.Fatal(err)
 			}
 		}
 	}

@@ -107,6 +107,9 @@ func start(ctx context.Context, args []string) error {
 	if err := provider.Setup(manager); err != nil {
 		return err
 	}
+	if err := manager.Add(&capdvp.Permanent{Provider: provider, Live: manager.GetAPIReader(), Log: log}); err != nil {
+		return fmt.Errorf("set up permanent nodes: %w", err)
+	}
 	if o.NodeGroups {
 		groups := &nodegroups.Reconciler{
 			Client: manager.GetClient(), Live: manager.GetAPIReader(), Events: manager.GetEventRecorder("nodegroups"), ClusterUUID: o.DVP.ClusterUUID, Prefix: o.Prefix,

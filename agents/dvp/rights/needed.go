@@ -16,7 +16,10 @@ var (
 // Machines are what capdvp-controller-manager needs in the managed cluster; with groups also to order
 // machines for NodeGroups.
 func Machines(groups bool) []Right {
-	all := []Right{leases, events, {Namespace: machines, Resource: "secrets", Verbs: []string{"get"}}}
+	all := []Right{
+		leases, events, {Namespace: machines, Resource: "secrets", Verbs: []string{"get"}}, {Resource: "nodes", Verbs: []string{"list"}},
+		{Namespace: system, Resource: "secrets", Name: "d8-provider-cluster-configuration", Verbs: []string{"get"}},
+	}
 	for _, kind := range []string{"deckhouseclusters", "deckhousemachines", "deckhousecontrolplanes"} {
 		all = append(all,
 			Right{Group: "infrastructure.cluster.x-k8s.io", Resource: kind, Verbs: []string{"get", "list", "watch", "update", "patch"}},
