@@ -32,41 +32,64 @@ func (b *bench) newPlane(ctx context.Context) (*plane, error) {
 	return &plane{bench: b, programs: programs, token: rand.Text()}, err
 }
 
+// running is a plane that is up.
+type running struct {
+	dir  string
+	port int
+	etcd *child
+	api  *child
+}
+
+func (r *running) down(err *error) {
+	end(r.api, err)
+	end(r.etcd, err)
+}
+
 // once starts both with an empty folder and says after which time the API server was ready.
 func (p *plane) once(ctx context.Context) (took time.Duration, err error) {
-	p.runs++
-	dir := filepath.Join(p.bench.dir, fmt.Sprintf("plane-%d", p.runs))
-	if err := p.prepare(dir); err != nil {
-		return 0, err
-	}
-	port, err := freePort(1)
+	r, err := p.up(ctx)
 	if err != nil {
 		return 0, err
 	}
-	file := func(name string) string { return filepath.Join(dir, name) }
+	took = time.Since(r.etcd.started)
+	r.down(&err)
+	return took, err
+}
+
+// up starts both with an empty folder and waits until the API server is ready.
+func (p *plane) up(ctx context.Context) (r *running, err error) {
+	p.runs++
+	r = &running{dir: filepath.Join(p.bench.dir, fmt.Sprintf("plane-%d", p.runs))}
+	defer func() {
+		if err != nil {
+			r.down(&err)
+		}
+	}()
+	if err := p.prepare(r.dir); err != nil {
+		return r, err
+	}
+	if r.port, err = freePort(1); err != nil {
+		return r, err
+	}
+	file := func(name string) string { return filepath.Join(r.dir, name) }
 	client, peer := "unix://"+file("etcd.sock"), "unix://"+file("peer.sock")
-	etcd, err := p.start("etcd", p.programs.Etcd,
+	if r.etcd, err = p.start("etcd", p.programs.Etcd,
 		"--name=bare", "--data-dir="+file("etcd"), "--log-level=warn", "--unsafe-no-fsync",
 		"--listen-client-urls="+client, "--advertise-client-urls="+client,
-		"--listen-peer-urls="+peer, "--initial-advertise-peer-urls="+peer, "--initial-cluster=bare="+peer)
-	defer end(etcd, &err)
-	if err != nil {
-		return 0, err
+		"--listen-peer-urls="+peer, "--initial-advertise-peer-urls="+peer, "--initial-cluster=bare="+peer); err != nil {
+		return r, err
 	}
-	api, err := p.start("kube-apiserver", p.programs.APIServer,
-		"--etcd-servers="+client, "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port),
-		"--endpoint-reconciler-type=none", "--cert-dir="+dir, "--token-auth-file="+file("tokens.csv"),
+	if r.api, err = p.start("kube-apiserver", p.programs.APIServer,
+		"--etcd-servers="+client, "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", r.port),
+		"--endpoint-reconciler-type=none", "--cert-dir="+r.dir, "--token-auth-file="+file("tokens.csv"),
 		"--service-account-key-file="+file("sa.key"), "--service-account-signing-key-file="+file("sa.key"),
 		"--service-account-issuer=https://kubernetes.default.svc", "--service-cluster-ip-range=10.96.0.0/16",
-		"--authorization-mode=Node,RBAC", "--enable-admission-plugins=NodeRestriction", "--allow-privileged=true", "--profiling=false")
-	defer end(api, &err)
-	if err != nil {
-		return 0, err
+		"--authorization-mode=Node,RBAC", "--enable-admission-plugins=NodeRestriction", "--disable-admission-plugins=ServiceAccount",
+		"--allow-privileged=true", "--profiling=false"); err != nil {
+		return r, err
 	}
-	if _, err := api.answers(ctx, pollEvery, 2*time.Minute, func(ctx context.Context) error { return p.ask(ctx, dir, port) }); err != nil {
-		return 0, err
-	}
-	return time.Since(etcd.started), nil
+	_, err = r.api.answers(ctx, pollEvery, 2*time.Minute, func(ctx context.Context) error { return p.ask(ctx, r.dir, r.port) })
+	return r, err
 }
 
 func (p *plane) start(name string, program build.Program, args ...string) (*child, error) {

@@ -99,8 +99,8 @@ func TestNothingIsDeletedWithoutUUID(t *testing.T) {
 func TestDefinitions(t *testing.T) {
 	t.Parallel()
 	all, err := infrastructure.Definitions()
-	if err != nil || len(all) != 3 {
-		t.Fatalf("got %d, %v, want 3", len(all), err)
+	if err != nil || len(all) != 4 {
+		t.Fatalf("got %d, %v, want 4", len(all), err)
 	}
 	for _, crd := range all {
 		if crd.Name != crd.Spec.Names.Plural+".infrastructure.cluster.x-k8s.io" || crd.Labels["cluster.x-k8s.io/v1beta2"] != "v1alpha1" || crd.Labels["cluster.x-k8s.io/provider"] != "dvp" || crd.Spec.Scope != "Namespaced" {
