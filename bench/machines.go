@@ -11,10 +11,12 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/yaml"
 )
 
@@ -131,6 +133,7 @@ func (b *bench) newWorld(plane *running, token string) (*world, error) {
 		return nil, fmt.Errorf("read kubeconfig: %w", err)
 	}
 	config.QPS, config.Burst = 200, 200
+	log.SetLogger(logr.Discard()) // what the library says about itself is no figure
 	if w.Client, err = client.New(config, client.Options{}); err != nil {
 		return nil, fmt.Errorf("reach the API server: %w", err)
 	}
