@@ -63,7 +63,7 @@ func (b *bench) lists(ctx context.Context) (figures []figure, err error) {
 	if err := multiply(ctx, pool, b.Many); err != nil {
 		return nil, err
 	}
-	ours, _, err := s.ready(ctx, func(port int) (*child, error) { return s.commander(port, "--roles=web,live") })
+	ours, _, err := s.ready(ctx, s.pages)
 	defer end(ours, &err)
 	if err != nil {
 		return nil, err

@@ -31,6 +31,7 @@ type options struct {
 	Schedules int      `flag:"schedules" default:"1000000" help:"seeds of the simulation of the task machine"`
 	Merges    int      `flag:"merges" default:"1000000" help:"upgrades of made-up clusters that are compared with an oracle"`
 	Machines  int      `flag:"machines" default:"500" help:"machines on the emulator of DVP that are made and removed"`
+	Keys      int      `flag:"keys" default:"200" help:"keys that are typed in the browser"`
 	Requests  int      `flag:"requests" default:"500" help:"requests for the list in each round"`
 
 	Steady time.Duration `flag:"steady" default:"5m" help:"how long clusters are only checked"`
@@ -43,7 +44,7 @@ type options struct {
 // Validate refuses counts that would measure nothing.
 func (o *options) Validate() error {
 	var problems []error
-	for name, count := range map[string]int{"samples": o.Samples, "together": o.Together, "idle": o.Idle, "rows": o.Rows, "many": o.Many, "merges": o.Merges, "machines": o.Machines, "tasks": o.Tasks, "ready": o.Ready, "checked": o.Checked, "schedules": o.Schedules, "requests": o.Requests} {
+	for name, count := range map[string]int{"samples": o.Samples, "together": o.Together, "idle": o.Idle, "rows": o.Rows, "many": o.Many, "merges": o.Merges, "machines": o.Machines, "keys": o.Keys, "tasks": o.Tasks, "ready": o.Ready, "checked": o.Checked, "schedules": o.Schedules, "requests": o.Requests} {
 		if count < 1 {
 			problems = append(problems, fmt.Errorf("--%s must be 1 at least", name))
 		}
@@ -74,6 +75,7 @@ var measurements = []measurement{
 	{"ready", []string{"ready"}, (*bench).ready},
 	{"steady", []string{"checked"}, (*bench).steady},
 	{"lists", []string{"many", "requests"}, (*bench).lists},
+	{"keys", []string{"many", "keys"}, (*bench).keys},
 	{"create", []string{"samples"}, (*bench).create},
 	{"together", []string{"together"}, (*bench).together},
 	{"idle", []string{"idle"}, (*bench).idle},
