@@ -84,16 +84,16 @@ func serve(ctx context.Context, args []string) error {
 	if err != nil {
 		return fmt.Errorf("find own program: %w", err)
 	}
-	dir, err := os.MkdirTemp(c.TempDir, "dhctl-")
+	folder, err := newWorkFolder(c.TempDir)
 	if err != nil {
-		return fmt.Errorf("make folder for operations: %w", err)
+		return err
 	}
-	defer os.RemoveAll(dir)
+	defer folder.remove()
 	log.Info("serving", append([]any{"binary", self}, config.Describe(&c)...)...)
 	kinds, _ := engines(c.Common)
 	s := &proxy.Server{
 		Proxy: proxy.Proxy{
-			Command: c.childCommand(self), Dir: dir, Grace: c.Grace, Silence: c.silence(), Log: log,
+			Command: c.childCommand(self, folder.lock), Dir: folder.path, Grace: c.Grace, Silence: c.silence(), Log: log,
 		},
 		Validation: &dhctl.Validation{Engines: kinds},
 		Parallel:   c.Parallel, Shutdown: c.Shutdown,
@@ -101,14 +101,15 @@ func serve(ctx context.Context, args []string) error {
 	return s.Serve(ctx, at)
 }
 
-// childCommand is the command line of an operation's process.
-func (c serverConfig) childCommand(self string) func(dir, socket string) *exec.Cmd {
+// childCommand is the command line of an operation's process, which inherits the lock of its folder.
+func (c serverConfig) childCommand(self string, lock *os.File) func(dir, socket string) *exec.Cmd {
 	return func(dir, socket string) *exec.Cmd {
 		cmd := exec.Command(self, "_server",
 			"--server-network=unix", "--server-address="+socket, "--tmp-dir="+dir,
 			"--lab-socket="+c.LabSocket, "--agent-image="+c.AgentImage, "--lock-dir="+c.locks(), "--lost-limit="+c.LostLimit.String(),
 			"--grace="+c.Grace.String(), "--log-level="+c.LogLevel)
 		cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
+		cmd.ExtraFiles = []*os.File{lock}
 		return cmd
 	}
 }

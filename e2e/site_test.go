@@ -8,11 +8,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"syscall"
 	"testing"
 	"time"
 
+	"commander/agents/lab"
 	"commander/fleet"
 	"commander/internal/clock"
 	"commander/jobs"
@@ -26,6 +26,7 @@ type site struct {
 	dir   string
 	url   string
 	fleet *fleet.Fleet
+	lab   *exec.Cmd
 }
 
 func newSite(t *testing.T) *site {
@@ -56,13 +57,21 @@ func newSite(t *testing.T) *site {
 		t.Fatal(err)
 	}
 	s.fleet = &fleet.Fleet{Store: opened, Queue: queue, Clock: clock.System{}, Log: slog.New(slog.DiscardHandler)}
-	s.start(shared.program("lab"), "serve", "--dir="+s.path("lab"), "--socket="+s.path("lab.sock"), "--stop-clusters",
+	s.startLab()
+	return s
+}
+
+// startLab starts the daemon that owns the clusters; one that was killed leaves them running.
+func (s *site) startLab() {
+	s.t.Helper()
+	s.lab = s.start(shared.program("lab"), "serve", "--dir="+s.path("lab"), "--socket="+s.path("lab.sock"), "--stop-clusters",
 		"--cache="+shared.cache, "--source="+shared.root+"/agents/lab", "--agent-binary="+shared.program("commander-agent"))
-	await(t, "the lab answers", time.Minute, func(context.Context) (bool, error) {
-		_, err := os.Stat(s.path("lab.sock"))
+	client := lab.NewClient(s.path("lab.sock"))
+	s.t.Cleanup(client.Close)
+	await(s.t, "the lab answers", time.Minute, func(ctx context.Context) (bool, error) {
+		err := client.Ping(ctx)
 		return err == nil, err
 	})
-	return s
 }
 
 func (s *site) path(name string) string { return filepath.Join(s.dir, name) }
@@ -121,54 +130,4 @@ func (s *site) status(taskID fmt.Stringer) func(want ...store.TaskStatus) func(c
 			return err == nil, err
 		}
 	}
-}
-
-// TestAWorkerThatIsKilled takes the cluster manager away in the middle of an installation. The
-// task checker, a process of its own, says that the task is lost; another manager takes the retry
-// and goes on with the same machines.
-func TestAWorkerThatIsKilled(t *testing.T) {
-	t.Parallel()
-	s := newSite(t)
-	workspace, err := s.fleet.Workspace(t.Context(), fleet.System, "site")
-	if err != nil {
-		t.Fatal(err)
-	}
-	templates, err := s.fleet.Templates(t.Context(), fleet.System, workspace.ID, false)
-	if err != nil || len(templates) == 0 {
-		t.Fatalf("got %d templates, %v", len(templates), err)
-	}
-	s.start(shared.program("commander"), "task-checker", "--keys-dir="+s.path("keys"))
-	first := s.manager()
-	cluster, task, err := s.fleet.CreateCluster(t.Context(), fleet.System, fleet.NewCluster{
-		WorkspaceID: workspace.ID, Name: "survivor", TemplateVersionID: *templates[0].ClusterTemplate.CurrentVersionID, Install: true,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	is := s.status(task.ID)
-	await(t, "etcd of the cluster runs", time.Minute, func(context.Context) (bool, error) {
-		return len(processesWith(cluster.ID.String(), "--data-dir")) > 0, nil
-	})
-	if err := first.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	await(t, "the task is lost", quietLimit*5, is(store.TaskLost, store.TaskLostInCritical))
-	s.manager()
-	if _, err := s.fleet.Retry(t.Context(), fleet.System, task.ID); err != nil {
-		t.Fatal(err)
-	}
-	await(t, "the retry succeeds", 2*time.Minute, is(store.TaskSucceeded))
-	if etcds := processesWith(cluster.ID.String(), "--data-dir"); len(etcds) != 1 {
-		t.Errorf("got etcd processes %v: the retry must go on with the first", etcds)
-	}
-	_, gone, err := s.fleet.DeleteCluster(t.Context(), fleet.System, cluster.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	await(t, "the cluster is deleted", time.Minute, s.status(gone.ID)(store.TaskSucceeded))
-	dead := strconv.Itoa(first.Process.Pid)
-	await(t, "what the killed manager had started is gone", time.Minute, func(context.Context) (bool, error) {
-		left := processesWith("dhctl/"+dead, s.dir)
-		return len(left) == 0, fmt.Errorf("processes %v", left)
-	})
 }
