@@ -5,12 +5,61 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
+	"time"
+
+	"github.com/google/uuid"
 
 	"commander/internal/fault"
 	"commander/store"
 )
 
-// StartChecks starts checks of clusters that are due, the longest waiting first, and reports how many.
+// ShareOfChecks is how many checks one of the looks that are a pause apart starts at most. All looks
+// together start a little more than the intervals of all clusters ask for: clusters that are due at
+// the same moment, like those of a whole night without a checker, are spread over most of their
+// interval and stay so. None is started while as many wait for a manager as two looks start: what is
+// due then slips, the longest overdue goes first, and pages say how late it is.
+func (f *Fleet) ShareOfChecks(ctx context.Context, pause time.Duration) (int, error) {
+	load, err := f.Store.CheckLoad(ctx)
+	if err != nil {
+		return 0, store.AsFault(err)
+	}
+	return shareOfChecks(load, pause), nil
+}
+
+func shareOfChecks(load store.CheckLoadRow, pause time.Duration) int {
+	share := int(math.Ceil(load.PerMinute * pause.Minutes() * catchUp))
+	return max(0, min(share, max(2*share, fewChecks)-load.Waiting))
+}
+
+const (
+	// catchUp is how much faster than asked for checks are started when they are late.
+	catchUp = 1.25
+	// fewChecks may always wait for a manager.
+	fewChecks = 10
+)
+
+// lateAfter is how overdue a check is called late: the looks are seconds apart.
+const lateAfter = time.Minute
+
+// LateChecks tells how many clusters of a workspace have waited too long for their check, and since
+// when the check of the longest waiting is due: zero for none.
+func (f *Fleet) LateChecks(ctx context.Context, actor Actor, workspaceID uuid.UUID) (clusters int, since time.Time, err error) {
+	if err := Allowed(actor, ClustersView, workspaceID); err != nil {
+		return 0, since, err
+	}
+	return f.lateChecks(ctx, store.LateChecksParams{WorkspaceID: workspaceID, Grace: lateAfter})
+}
+
+func (f *Fleet) lateChecks(ctx context.Context, of store.LateChecksParams) (clusters int, since time.Time, err error) {
+	row, err := f.Store.LateChecks(ctx, of)
+	if err != nil || row.Late == 0 {
+		return 0, since, store.AsFault(err)
+	}
+	return row.Late, row.DueSince, nil
+}
+
+// StartChecks starts checks of clusters that are due, the longest overdue first, and reports how many.
 func (f *Fleet) StartChecks(ctx context.Context, batch int) (int, error) {
 	ids, err := f.Store.ClustersDueForCheck(ctx, batch)
 	if err != nil {

@@ -62,8 +62,12 @@ func goes(c store.Cluster) bool {
 	return c.Status == store.ClusterDelete || c.Status == store.ClusterDeletionFailed
 }
 
-// untouched reports whether no installer ever worked on the cluster.
+// untouched reports whether no installer ever worked on the cluster. What one has begun is in the state
+// even when its task was cleaned away.
 func (f *Fleet) untouched(ctx context.Context, tx *store.Tx, cluster store.Cluster) (bool, error) {
+	if _, err := tx.ClusterState(ctx, cluster.ID); !notThere(err) {
+		return false, err
+	}
 	tasks, err := tx.TasksOfCluster(ctx, store.TasksOfClusterParams{ClusterID: cluster.ID, PageSize: 100})
 	if err != nil {
 		return false, err
@@ -122,10 +126,21 @@ func (f *Fleet) ArchiveCluster(ctx context.Context, actor Actor, id uuid.UUID) (
 		if err := f.archive(ctx, tx, &cluster, store.ClusterDeleted, left, items...); err != nil {
 			return err
 		}
-		return f.audit(ctx, tx, actor, change{
+		if err := f.audit(ctx, tx, actor, change{
 			Action: "cluster.archive", ObjectType: "Cluster", ObjectID: id, Workspace: workspace,
 			Changes: map[string]any{"name": cluster.Name},
-		})
+		}); err != nil {
+			return err
+		}
+		for _, task := range active {
+			if !Lost(task) {
+				continue
+			}
+			if err := f.auditGivenUp(ctx, tx, actor, task, "cluster.archive"); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	return cluster, err
 }

@@ -75,13 +75,22 @@ func begin(phase *store.Phase, p Progress, now time.Time) {
 	running := slices.IndexFunc(phase.SubPhases, func(s store.SubPhase) bool { return s.Name == p.CurrentSub })
 	ended := slices.IndexFunc(phase.SubPhases, func(s store.SubPhase) bool { return s.Name == p.Completes })
 	for i := range phase.SubPhases {
+		sub := &phase.SubPhases[i]
 		switch {
+		case sub.Status == store.PhaseDone:
 		case i <= ended || (running >= 0 && i < running):
-			phase.SubPhases[i].Status = store.PhaseDone
-		case i == running:
-			phase.SubPhases[i].Status = store.PhaseRunning
+			finishSub(sub, store.PhaseDone, now)
+		case i == running && sub.Status != store.PhaseRunning:
+			sub.Status, sub.StartedAt, sub.FinishedAt = store.PhaseRunning, &now, nil
 		}
 	}
+}
+
+func finishSub(sub *store.SubPhase, status string, now time.Time) {
+	if sub.StartedAt == nil {
+		sub.StartedAt = &now
+	}
+	sub.Status, sub.FinishedAt = status, &now
 }
 
 func finish(phase *store.Phase, status string, now time.Time) {
@@ -92,8 +101,8 @@ func finish(phase *store.Phase, status string, now time.Time) {
 	phase.SubPhases = slices.Clone(phase.SubPhases)
 	for i := range phase.SubPhases {
 		sub := &phase.SubPhases[i]
-		if status == store.PhaseDone || sub.Status == store.PhaseRunning {
-			sub.Status = status
+		if sub.Status != store.PhaseDone && (status == store.PhaseDone || sub.Status == store.PhaseRunning) {
+			finishSub(sub, status, now)
 		}
 	}
 }
@@ -123,7 +132,7 @@ func again(phases store.Phases) store.Phases {
 			out[i].Status, out[i].StartedAt, out[i].FinishedAt = store.PhasePending, nil, nil
 			out[i].SubPhases = slices.Clone(out[i].SubPhases)
 			for j := range out[i].SubPhases {
-				out[i].SubPhases[j].Status = store.PhasePending
+				out[i].SubPhases[j] = store.SubPhase{Name: out[i].SubPhases[j].Name, Status: store.PhasePending}
 			}
 		}
 	}

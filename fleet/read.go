@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -74,6 +75,8 @@ type ClusterView struct {
 	Tasks   []store.Task
 	// Found is what the last check found, nil when none has or when it was undone since.
 	Found *store.ClusterCheck
+	// CheckDue is since when the cluster's check is late; zero while it is not.
+	CheckDue time.Time
 	// CreatedBy and ArchivedBy name people; ArchivedBy is empty outside of the archive.
 	CreatedBy, ArchivedBy string
 }
@@ -111,6 +114,9 @@ func (f *Fleet) Cluster(ctx context.Context, actor Actor, id uuid.UUID) (Cluster
 		}
 		view.Applied = &applied
 	}
+	if _, view.CheckDue, err = f.lateChecks(ctx, store.LateChecksParams{WorkspaceID: cluster.WorkspaceID, ClusterID: &id, Grace: lateAfter}); err != nil {
+		return view, err
+	}
 	check, err := f.Store.ClusterCheck(ctx, id)
 	switch {
 	case err == nil:
@@ -134,7 +140,12 @@ type TaskView struct {
 	store.Task
 	Cluster   store.Cluster
 	Workspace store.Workspace
+	// Decisions are what people did with it, the newest first: tried again, stopped, approved, given up.
+	Decisions []store.Audit
 }
+
+// shownDecisions is how many of a task's newest decisions its page shows.
+const shownDecisions = 20
 
 // Task reads a task that the actor may see.
 func (f *Fleet) Task(ctx context.Context, actor Actor, id uuid.UUID) (TaskView, error) {
@@ -149,7 +160,10 @@ func (f *Fleet) Task(ctx context.Context, actor Actor, id uuid.UUID) (TaskView, 
 	if view.Cluster, err = f.Store.Cluster(ctx, row.Task.ClusterID); err != nil {
 		return view, store.AsFault(err)
 	}
-	view.Workspace, err = f.Store.Workspace(ctx, row.Task.WorkspaceID)
+	if view.Workspace, err = f.Store.Workspace(ctx, row.Task.WorkspaceID); err != nil {
+		return view, store.AsFault(err)
+	}
+	view.Decisions, err = f.Store.AuditsOfObject(ctx, store.AuditsOfObjectParams{ObjectID: id, PageSize: shownDecisions})
 	return view, store.AsFault(err)
 }
 

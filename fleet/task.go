@@ -54,6 +54,9 @@ func (f *Fleet) start(ctx context.Context, tx *store.Tx, actor Actor, cluster *s
 			if err := f.close(ctx, tx, other, store.TaskFailed, "task.given_up"); err != nil {
 				return store.Task{}, err
 			}
+			if err := f.auditGivenUp(ctx, tx, actor, other, "cluster.delete"); err != nil {
+				return store.Task{}, err
+			}
 		}
 	}
 	task, err := tx.InsertTask(ctx, store.InsertTaskParams{
@@ -115,6 +118,17 @@ func (f *Fleet) close(ctx context.Context, tx *store.Tx, task store.Task, status
 	}
 	changedTask(tx, closed)
 	return nil
+}
+
+// auditGivenUp writes down who decided about a lost task by doing something else to its cluster.
+func (f *Fleet) auditGivenUp(ctx context.Context, tx *store.Tx, actor Actor, task store.Task, instead string) error {
+	workspace, err := tx.Workspace(ctx, task.WorkspaceID)
+	if err != nil {
+		return err
+	}
+	return f.audit(ctx, tx, actor, change{
+		Action: "task.give_up", ObjectType: "Task", ObjectID: task.ID, Workspace: workspace, Changes: map[string]any{"for": instead},
+	})
 }
 
 // taskFor locks a task and its cluster for an act of a person.

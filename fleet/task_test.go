@@ -57,10 +57,18 @@ func TestProgressOfATask(t *testing.T) {
 	if diff := cmp.Diff(want, statuses(got.Phases)); diff != "" {
 		t.Errorf("phases (-want +got):\n%s", diff)
 	}
+	connect, install := got.Phases[2].SubPhases[0], got.Phases[2].SubPhases[1]
+	if connect.StartedAt == nil || connect.FinishedAt == nil || install.StartedAt == nil || install.FinishedAt != nil {
+		t.Errorf("got sub-phases %+v and %+v: the first took its time, the second still does", connect, install)
+	}
+	b.Clock.Advance(time.Minute)
 	if err := b.Finish(t.Context(), d, fleet.Ending{Status: store.TaskFailed, Error: "no"}); err != nil {
 		t.Fatal(err)
 	}
 	got = read(t, b, task)
+	if failed := got.Phases[2].SubPhases[1]; failed.Status != store.PhaseFailed || failed.FinishedAt.Sub(*failed.StartedAt) != time.Minute {
+		t.Errorf("got %+v: the sub-phase failed after a minute", failed)
+	}
 	if got.Progress != 0.5 || statuses(got.Phases)["InstallDeckhouse"] != store.PhaseFailed {
 		t.Errorf("a failure must stay below 100 %% at its phase: got %v, %v", got.Progress, statuses(got.Phases))
 	}

@@ -12,18 +12,13 @@ import (
 type ClusterChecker struct {
 	Fleet *fleet.Fleet
 	Log   *slog.Logger
-	// Every is the pause between two looks.
+	// Every is the pause between two looks that find nothing.
 	Every time.Duration
 }
 
-const (
-	// checkBatch bounds how many checks one look starts, so that they spread over time and what
-	// people ask for never waits behind many of them.
-	checkBatch = 50
-	// fullPause is the pause after a look that found a whole batch: 10,000 clusters with checks every
-	// five minutes are 33 checks a second. When capacity is short, due checks slip.
-	fullPause = time.Second
-)
+// checkPause is the pause after a look that found something: 10,000 clusters with checks every five
+// minutes are 33 checks a second, and each look starts no more than its share.
+const checkPause = time.Second
 
 // Run looks until the context ends.
 func (c *ClusterChecker) Run(ctx context.Context) error {
@@ -35,17 +30,23 @@ func (c *ClusterChecker) Run(ctx context.Context) error {
 			return nil
 		case <-next.C:
 		}
-		started, err := c.Fleet.StartChecks(ctx, checkBatch)
+		started, err := c.look(ctx)
 		if err != nil && ctx.Err() == nil {
 			c.Log.Warn("start checks", "error", err)
 		}
 		if started > 0 {
 			c.Log.Debug("checks started", "checks", started)
-		}
-		if started == checkBatch {
-			next.Reset(min(fullPause, c.Every))
+			next.Reset(min(checkPause, c.Every))
 		} else {
 			next.Reset(c.Every)
 		}
 	}
+}
+
+func (c *ClusterChecker) look(ctx context.Context) (started int, err error) {
+	share, err := c.Fleet.ShareOfChecks(ctx, checkPause)
+	if err != nil || share == 0 {
+		return 0, err
+	}
+	return c.Fleet.StartChecks(ctx, share)
 }

@@ -414,12 +414,12 @@ select c.id from clusters c
 where c.archived_at is null and c.was_created and (c.status in ('in_sync', 'unknown', 'synchronization_failure') or c.status = 'pending_changes' and c.sync_mode = 'auto')
   and (c.checked_at is null or c.checked_at < now() - make_interval(mins => c.check_interval_minutes))
   and not exists (select 1 from tasks t where t.cluster_id = c.id and t.status in ('queued', 'running', 'waiting_approval', 'lost', 'lost_in_critical'))
-order by c.checked_at nulls first
+order by c.checked_at + make_interval(mins => c.check_interval_minutes) nulls first
 limit $1::integer
 `
 
 // Installed clusters whose last check is older than their interval and on which nothing is done,
-// the longest waiting first. What waits for a maintenance window is looked at again as well.
+// the longest overdue first. What waits for a maintenance window is looked at again as well.
 func (q *Queries) ClustersDueForCheck(ctx context.Context, batch int) ([]uuid.UUID, error) {
 	rows, err := q.db.Query(ctx, clustersDueForCheck, batch)
 	if err != nil {

@@ -53,6 +53,27 @@ func (q *Queries) ChannelsForEvent(ctx context.Context, arg ChannelsForEventPara
 	return items, nil
 }
 
+const checkLoad = `-- name: CheckLoad :one
+select coalesce(sum(1.0 / c.check_interval_minutes), 0)::double precision as per_minute,
+       (select count(*) from tasks t where t.kind = 'check' and t.status = 'queued')::integer as waiting
+from clusters c
+where c.archived_at is null and c.was_created
+`
+
+type CheckLoadRow struct {
+	PerMinute float64
+	Waiting   int
+}
+
+// How many checks a minute the installed clusters ask for together, and how many of them wait for a
+// manager.
+func (q *Queries) CheckLoad(ctx context.Context) (CheckLoadRow, error) {
+	row := q.db.QueryRow(ctx, checkLoad)
+	var i CheckLoadRow
+	err := row.Scan(&i.PerMinute, &i.Waiting)
+	return i, err
+}
+
 const clusterCheck = `-- name: ClusterCheck :one
 select cluster_id, status, details, actual, actual_key, found_at from cluster_checks where cluster_id = $1
 `
@@ -308,6 +329,38 @@ func (q *Queries) InsertNotificationChannel(ctx context.Context, arg InsertNotif
 		&i.CreatedBy,
 		&i.CreatedAt,
 	)
+	return i, err
+}
+
+const lateChecks = `-- name: LateChecks :one
+select count(*)::integer as late, coalesce(min(d.due), 'epoch'::timestamptz)::timestamptz as due_since
+from (
+    select c.id, c.checked_at + make_interval(mins => c.check_interval_minutes) as due from clusters c
+    where c.workspace_id = $1 and ($2::uuid is null or c.id = $2)
+      and c.archived_at is null and c.was_created
+      and (c.status in ('in_sync', 'unknown', 'synchronization_failure') or c.status = 'pending_changes' and c.sync_mode = 'auto')
+) d
+where d.due < now() - $3::interval
+  and not exists (select 1 from tasks t where t.cluster_id = d.id and t.kind <> 'check' and t.status in ('queued', 'running', 'waiting_approval', 'lost', 'lost_in_critical'))
+`
+
+type LateChecksParams struct {
+	WorkspaceID uuid.UUID
+	ClusterID   *uuid.UUID
+	Grace       time.Duration
+}
+
+type LateChecksRow struct {
+	Late     int
+	DueSince time.Time
+}
+
+// The clusters of a workspace, or one of them, whose check is overdue by more than the grace, because
+// it was not started or still waits, and since when the longest is due: at the epoch for none.
+func (q *Queries) LateChecks(ctx context.Context, arg LateChecksParams) (LateChecksRow, error) {
+	row := q.db.QueryRow(ctx, lateChecks, arg.WorkspaceID, arg.ClusterID, arg.Grace)
+	var i LateChecksRow
+	err := row.Scan(&i.Late, &i.DueSince)
 	return i, err
 }
 

@@ -62,6 +62,9 @@ type Querier interface {
 	ChangedClusters(ctx context.Context, back time.Duration) ([]ChangedClustersRow, error)
 	ChangedTasks(ctx context.Context, back time.Duration) ([]ChangedTasksRow, error)
 	ChannelsForEvent(ctx context.Context, arg ChannelsForEventParams) ([]NotificationChannel, error)
+	// How many checks a minute the installed clusters ask for together, and how many of them wait for a
+	// manager.
+	CheckLoad(ctx context.Context) (CheckLoadRow, error)
 	// Makes a queued task this worker's. No row: it was cancelled, superseded or taken.
 	ClaimTask(ctx context.Context, arg ClaimTaskParams) (Task, error)
 	Cluster(ctx context.Context, id uuid.UUID) (Cluster, error)
@@ -79,7 +82,7 @@ type Querier interface {
 	ClusterView(ctx context.Context, id uuid.UUID) (ClusterView, error)
 	ClusterViews(ctx context.Context, workspaceID uuid.UUID) ([]ClusterView, error)
 	// Installed clusters whose last check is older than their interval and on which nothing is done,
-	// the longest waiting first. What waits for a maintenance window is looked at again as well.
+	// the longest overdue first. What waits for a maintenance window is looked at again as well.
 	ClustersDueForCheck(ctx context.Context, batch int) ([]uuid.UUID, error)
 	// Clusters that need a connector: created or being created, and not archived.
 	ConnectedClusterIDs(ctx context.Context) ([]uuid.UUID, error)
@@ -106,6 +109,7 @@ type Querier interface {
 	DeleteMaintenanceWindowsOfCluster(ctx context.Context, clusterID *uuid.UUID) error
 	DeleteNotificationChannel(ctx context.Context, arg DeleteNotificationChannelParams) (NotificationChannel, error)
 	DeleteOldNotifications(ctx context.Context, arg DeleteOldNotificationsParams) (int64, error)
+	// Those that are over. What is lost or waits for approval is there until a person has decided.
 	DeleteOldTasks(ctx context.Context, arg DeleteOldTasksParams) (int64, error)
 	// A check that is over replaces the ones before it.
 	DeleteOlderChecks(ctx context.Context, arg DeleteOlderChecksParams) error
@@ -169,6 +173,9 @@ type Querier interface {
 	KubeTokenByHash(ctx context.Context, arg KubeTokenByHashParams) (KubeToken, error)
 	// The labels of a workspace's clusters with how many clusters have each, the frequent ones first.
 	LabelsOfWorkspace(ctx context.Context, arg LabelsOfWorkspaceParams) ([]LabelsOfWorkspaceRow, error)
+	// The clusters of a workspace, or one of them, whose check is overdue by more than the grace, because
+	// it was not started or still waits, and since when the longest is due: at the epoch for none.
+	LateChecks(ctx context.Context, arg LateChecksParams) (LateChecksRow, error)
 	// The catalogs of some slugs and of some records. Whoever takes records takes them one after
 	// another: catalogs are locked in the order of their ids, so that two never wait for each other.
 	LockCatalogs(ctx context.Context, arg LockCatalogsParams) ([]Catalog, error)

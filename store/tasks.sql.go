@@ -286,7 +286,7 @@ func (q *Queries) CountNamedTasks(ctx context.Context, arg CountNamedTasksParams
 
 const deleteOldTasks = `-- name: DeleteOldTasks :execrows
 delete from tasks where id in (
-    select o.id from tasks o where o.finished_at is not null and o.created_at < now() - $1::interval
+    select o.id from tasks o where o.status in ('succeeded', 'failed', 'cancelled') and o.created_at < now() - $1::interval
     order by o.created_at limit $2::integer)
 `
 
@@ -295,6 +295,7 @@ type DeleteOldTasksParams struct {
 	Batch     int
 }
 
+// Those that are over. What is lost or waits for approval is there until a person has decided.
 func (q *Queries) DeleteOldTasks(ctx context.Context, arg DeleteOldTasksParams) (int64, error) {
 	result, err := q.db.Exec(ctx, deleteOldTasks, arg.OlderThan, arg.Batch)
 	if err != nil {

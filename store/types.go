@@ -211,8 +211,10 @@ type Phase struct {
 
 // SubPhase is a step within a phase.
 type SubPhase struct {
-	Name   string `json:"name"`
-	Status string `json:"status"`
+	Name       string     `json:"name"`
+	Status     string     `json:"status"`
+	StartedAt  *time.Time `json:"started_at,omitempty"`
+	FinishedAt *time.Time `json:"finished_at,omitempty"`
 }
 
 // Phases is the list of a task's phases in their order.

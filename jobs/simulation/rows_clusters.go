@@ -107,7 +107,10 @@ func (r *rows) ClustersDueForCheck(_ context.Context, batch int) ([]uuid.UUID, e
 			due = append(due, c)
 		}
 	}
-	slices.SortStableFunc(due, func(a, b *store.Cluster) int { return moment(a.CheckedAt).Compare(moment(b.CheckedAt)) })
+	next := func(c *store.Cluster) time.Time {
+		return moment(c.CheckedAt).Add(time.Duration(c.CheckIntervalMinutes) * time.Minute)
+	}
+	slices.SortStableFunc(due, func(a, b *store.Cluster) int { return next(a).Compare(next(b)) })
 	ids := []uuid.UUID{}
 	for _, c := range due[:min(batch, len(due))] {
 		ids = append(ids, c.ID)

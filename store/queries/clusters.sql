@@ -104,12 +104,12 @@ select id, workspace_id from clusters where changed_at > now() - @back::interval
 
 -- name: ClustersDueForCheck :many
 -- Installed clusters whose last check is older than their interval and on which nothing is done,
--- the longest waiting first. What waits for a maintenance window is looked at again as well.
+-- the longest overdue first. What waits for a maintenance window is looked at again as well.
 select c.id from clusters c
 where c.archived_at is null and c.was_created and (c.status in ('in_sync', 'unknown', 'synchronization_failure') or c.status = 'pending_changes' and c.sync_mode = 'auto')
   and (c.checked_at is null or c.checked_at < now() - make_interval(mins => c.check_interval_minutes))
   and not exists (select 1 from tasks t where t.cluster_id = c.id and t.status in ('queued', 'running', 'waiting_approval', 'lost', 'lost_in_critical'))
-order by c.checked_at nulls first
+order by c.checked_at + make_interval(mins => c.check_interval_minutes) nulls first
 limit @batch::integer;
 
 -- name: SetClusterSync :one

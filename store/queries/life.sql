@@ -121,3 +121,24 @@ update records set catalog_id = $2, revision = revision + 1, changed_at = now() 
 
 -- name: MoveMaintenanceWindows :exec
 update maintenance_windows set workspace_id = $2 where cluster_id = $1;
+
+-- name: CheckLoad :one
+-- How many checks a minute the installed clusters ask for together, and how many of them wait for a
+-- manager.
+select coalesce(sum(1.0 / c.check_interval_minutes), 0)::double precision as per_minute,
+       (select count(*) from tasks t where t.kind = 'check' and t.status = 'queued')::integer as waiting
+from clusters c
+where c.archived_at is null and c.was_created;
+
+-- name: LateChecks :one
+-- The clusters of a workspace, or one of them, whose check is overdue by more than the grace, because
+-- it was not started or still waits, and since when the longest is due: at the epoch for none.
+select count(*)::integer as late, coalesce(min(d.due), 'epoch'::timestamptz)::timestamptz as due_since
+from (
+    select c.id, c.checked_at + make_interval(mins => c.check_interval_minutes) as due from clusters c
+    where c.workspace_id = @workspace_id and (sqlc.narg(cluster_id)::uuid is null or c.id = sqlc.narg(cluster_id))
+      and c.archived_at is null and c.was_created
+      and (c.status in ('in_sync', 'unknown', 'synchronization_failure') or c.status = 'pending_changes' and c.sync_mode = 'auto')
+) d
+where d.due < now() - @grace::interval
+  and not exists (select 1 from tasks t where t.cluster_id = d.id and t.kind <> 'check' and t.status in ('queued', 'running', 'waiting_approval', 'lost', 'lost_in_critical'));

@@ -148,8 +148,9 @@ select id, cluster_id, workspace_id from tasks where changed_at > now() - @back:
 delete from tasks where cluster_id = $1 and kind = 'check' and id <> $2 and status in ('succeeded', 'failed', 'cancelled');
 
 -- name: DeleteOldTasks :execrows
+-- Those that are over. What is lost or waits for approval is there until a person has decided.
 delete from tasks where id in (
-    select o.id from tasks o where o.finished_at is not null and o.created_at < now() - @older_than::interval
+    select o.id from tasks o where o.status in ('succeeded', 'failed', 'cancelled') and o.created_at < now() - @older_than::interval
     order by o.created_at limit @batch::integer);
 
 -- name: AppendTaskLog :one

@@ -119,6 +119,7 @@ type Facts struct {
 	CreatedAt        time.Time
 	CreatedBy        string
 	CheckedAt        time.Time // zero: never
+	CheckDue         time.Time // of a check that is late; zero while it is not
 	ReportedAt       time.Time // zero: never
 	Revision         int
 }

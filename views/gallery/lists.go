@@ -156,6 +156,7 @@ func lists() []Exhibit {
 		shelled("archive", layout.SectionArchive, i18n.M("archive.title"), clusters.ArchiveBody(archive)),
 		shelled("archive-empty", layout.SectionArchive, i18n.M("archive.title"), clusters.ArchiveBody(clusters.ArchiveList{Slug: slug})),
 		shelled("tasks", layout.SectionTasks, i18n.M("tasks.title"), tasks.ListBody(tasks.List{
+			LateChecks: 34, LateBy: 12 * time.Minute,
 			Slug: slug, Rows: rows, Any: true,
 			Table: table(paths.Tasks(slug), "-"+tasks.SortCreated, "tasks.filter", len(rows), 41,
 				ui.Filter{Label: i18n.M("filter.all"), Count: 41, Pressed: true}, ui.Filter{Label: i18n.M("filter.running"), Count: 1},

@@ -94,6 +94,10 @@ func taskPages() []Exhibit {
 		show("task-failed", taskPage("failed", func(p *tasks.Page) {
 			ended(p, ui.StepFailed)
 			p.Next, p.Attempt = i18n.M("task.next.failed"), 2
+			p.Decisions = []tasks.Decision{
+				{What: i18n.M("did.task.retry", 2), Actor: "grace@corp", At: ago(2 * time.Minute)},
+				{What: i18n.M("did.task.stop"), Actor: "ada@corp", At: ago(3 * time.Minute)},
+			}
 			p.Failure = &ui.Notice{Tone: ui.Bad, Text: i18n.M("task.failure", ui.PhaseTitle("InstallDeckhouse")), Detail: "wait for kube-apiserver: context deadline exceeded\nlast answer: 503 etcd is not ready"}
 		})),
 		show("task-lost", taskPage("lost_in_critical", func(p *tasks.Page) {

@@ -44,6 +44,10 @@ type List struct {
 	Any   bool // there is at least one task, shown or not
 	Table ui.Table
 	Rows  []Row
+	// LateChecks is how many clusters have waited too long for their check, LateBy how long the
+	// longest of them.
+	LateChecks int
+	LateBy     time.Duration
 }
 
 // State is the part of a task's page that changes as it goes, apart from its log.
@@ -63,6 +67,15 @@ type State struct {
 	Actions  Actions
 	Approval *Approval
 	Attempt  int
+	// Decisions are what people did with the task, the newest first.
+	Decisions []Decision
+}
+
+// Decision is what somebody did with a task, and when.
+type Decision struct {
+	What  i18n.Message
+	Actor string
+	At    time.Time
 }
 
 // Actions are what a person may do with a task now. A note explains a button before it is pressed.

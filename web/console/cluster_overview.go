@@ -65,7 +65,7 @@ func factsOf(view fleet.ClusterView) clusters.Facts {
 	facts := clusters.Facts{
 		Template: view.Line.TemplateName, TemplateVersion: view.Line.TemplateNumber,
 		KubernetesWanted: wantedKubernetes(view.Wanted), CreatedAt: view.CreatedAt,
-		CheckedAt: moment(view.CheckedAt), Revision: view.Revision, CreatedBy: view.CreatedBy,
+		CheckedAt: moment(view.CheckedAt), CheckDue: view.CheckDue, Revision: view.Revision, CreatedBy: view.CreatedBy,
 	}
 	if view.Report != nil {
 		facts.Kubernetes = kubernetesVersion(view.Report.KubernetesVersion)

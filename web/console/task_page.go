@@ -52,7 +52,7 @@ func (c *Console) taskState(ctx context.Context, view fleet.TaskView, who fleet.
 	s := tasks.State{
 		ID: view.ID.String(), Status: taskStatus(view.Task), Percent: percent(view.Task), Running: going(view.Task),
 		Steps: steps(view.Task), Started: moment(view.StartedAt), Finished: moment(view.FinishedAt), Attempt: view.Attempt,
-		Next: next(view.Task), Failure: failure(view.Task),
+		Next: next(view.Task), Failure: failure(view.Task), Decisions: decisions(view.Decisions),
 	}
 	if view.Phase != "" {
 		s.Phase = ui.PhaseTitle(view.Phase)

@@ -35,7 +35,11 @@ func steps(task store.Task) []ui.Step {
 			step.Took = p.FinishedAt.Sub(*p.StartedAt)
 		}
 		for _, sub := range p.SubPhases {
-			step.Steps = append(step.Steps, ui.Step{Title: ui.PhaseTitle(sub.Name), State: state(sub.Status)})
+			part := ui.Step{Title: ui.PhaseTitle(sub.Name), State: state(sub.Status), Started: moment(sub.StartedAt)}
+			if sub.StartedAt != nil && sub.FinishedAt != nil {
+				part.Took = sub.FinishedAt.Sub(*sub.StartedAt)
+			}
+			step.Steps = append(step.Steps, part)
 		}
 		out = append(out, step)
 	}

@@ -50,6 +50,13 @@ func (c *Console) Tasks(w http.ResponseWriter, r *http.Request) error {
 		Table: c.table(query, paths.Tasks(workspace.Slug), "-"+tasks.SortCreated, "tasks.filter", len(found.Rows), int(found.Total)),
 	}
 	list.Table.Kind, list.Table.Filters = "tasks", taskFiltersOf(workspace.Slug, query, found.Statuses)
+	late, due, err := c.Fleet.LateChecks(r.Context(), actor(r), workspace.ID)
+	if err != nil {
+		return err
+	}
+	if late > 0 {
+		list.LateChecks, list.LateBy = late, now.Sub(due)
+	}
 	for _, row := range found.Rows {
 		list.Rows = append(list.Rows, taskRow(row.Task, row.ClusterName))
 	}

@@ -17,6 +17,29 @@ function tools(log) {
   const lines = log.childElementCount > 0;
   for (const name of ["follow", "copy-log"]) button(log, name)?.toggleAttribute("hidden", !lines);
   button(log, "first-error")?.toggleAttribute("hidden", !log.querySelector("[data-error]"));
+  button(log, "find-of")?.toggleAttribute("hidden", !lines);
+  find(log, 0);
+}
+
+// find marks the lines that hold what is searched for, and goes to the next of them by a step.
+function find(log, step) {
+  const field = button(log, "find");
+  const text = field?.value.trim().toLowerCase() ?? "";
+  const hits = [...log.children].filter((line) => {
+    const hit = text !== "" && line.lastElementChild.textContent.toLowerCase().includes(text);
+    line.classList.toggle("hit", hit);
+    return hit;
+  });
+  let at = hits.indexOf(log.querySelector(".at"));
+  if (step && hits.length) {
+    at = at < 0 ? (step > 0 ? 0 : hits.length - 1) : (at + step + hits.length) % hits.length;
+    follow(log, false);
+  }
+  log.querySelector(".at")?.classList.remove("at");
+  hits[at]?.classList.add("at");
+  if (step) hits[at]?.scrollIntoView({ block: "center" });
+  const told = field?.nextElementSibling;
+  if (told) told.value = text ? `${at + 1} / ${hits.length}` : "";
 }
 
 function start(log) {
@@ -68,4 +91,18 @@ document.addEventListener("click", (event) => {
   const line = log.querySelector("[data-error]");
   line?.classList.add("found");
   line?.scrollIntoView({ block: "center" });
+});
+
+document.addEventListener("input", (event) => {
+  const log = document.getElementById(event.target.dataset?.find ?? "");
+  if (!log) return;
+  log.querySelector(".at")?.classList.remove("at");
+  find(log, 1);
+});
+
+document.addEventListener("keydown", (event) => {
+  const log = event.key === "Enter" && document.getElementById(event.target.dataset?.find ?? "");
+  if (!log) return;
+  event.preventDefault();
+  find(log, event.shiftKey ? -1 : 1);
 });

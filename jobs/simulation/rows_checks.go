@@ -1,0 +1,27 @@
+package simulation
+
+import (
+	"context"
+
+	"commander/store"
+)
+
+// CheckLoad is what the clusters ask for together, and how many checks wait.
+func (r *rows) CheckLoad(context.Context) (store.CheckLoadRow, error) {
+	var load store.CheckLoadRow
+	for _, c := range r.clusters.rows {
+		if c.ArchivedAt == nil && c.WasCreated {
+			load.PerMinute += 1 / float64(c.CheckIntervalMinutes)
+		}
+	}
+	for _, t := range r.tasks.rows {
+		if t.Kind == store.TaskCheck && t.Status == store.TaskQueued {
+			load.Waiting++
+		}
+	}
+	return load, nil
+}
+
+func (c *connection) CheckLoad(ctx context.Context) (store.CheckLoadRow, error) {
+	return one(ctx, c, "load", func(q store.Querier) (store.CheckLoadRow, error) { return q.CheckLoad(ctx) })
+}

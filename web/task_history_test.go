@@ -1,0 +1,61 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"commander/fleet"
+	"commander/store"
+	"commander/views/paths"
+)
+
+// TestWhatPeopleDecidedStaysOnThePage follows what people do with lost tasks: who did it and when is
+// told by the task's page.
+func TestWhatPeopleDecidedStaysOnThePage(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann, bob := s.as("ann", store.RoleFull), s.as("bob", store.RoleFull)
+	history := func(task store.Task) string {
+		t.Helper()
+		found := ann.get(paths.Task(task.ID.String())).Find("#task-" + task.ID.String() + "-history")
+		require.Equal(t, 1, found.Length())
+		if _, hidden := found.Attr("hidden"); hidden {
+			return ""
+		}
+		require.Equal(t, found.Find("dt").Length(), found.Find("dt time[datetime]").Length(), "each has its time")
+		return strings.Join(strings.Fields(found.Find(".body").Text()), " ")
+	}
+	lose := func(task store.Task) {
+		t.Helper()
+		_, err := s.Store.Pool.Exec(t.Context(), "update tasks set heartbeat_at = now() - interval '1 hour' where id = $1", task.ID)
+		require.NoError(t, err)
+		marked, err := s.MarkLost(t.Context(), task.ID)
+		require.NoError(t, err)
+		require.True(t, marked)
+	}
+	task, _ := s.running("prod")
+	id := task.ID.String()
+	require.Empty(t, history(task), "nobody has decided anything")
+	lose(task)
+	require.Equal(t, http.StatusSeeOther, bob.post(paths.TaskRetry(id), nil).StatusCode)
+	require.Regexp(t, `Tried again: attempt 2 bob`, history(task))
+	again, err := s.Claim(t.Context(), fleet.Delivery{TaskID: task.ID, Attempt: 2}, "worker")
+	require.NoError(t, err)
+	require.Equal(t, http.StatusSeeOther, ann.post(paths.TaskStop(id), nil).StatusCode)
+	lose(again.Task)
+	require.Equal(t, http.StatusSeeOther, ann.post(paths.TaskGiveUp(id), nil).StatusCode)
+	require.Regexp(t, `Closed as failed ann.*Asked to stop ann.*Tried again: attempt 2 bob`, history(task))
+
+	archived, _ := s.running("archived")
+	lose(archived)
+	require.Equal(t, http.StatusSeeOther, bob.post(paths.ClusterArchive(archived.ClusterID.String()), nil).StatusCode)
+	require.Regexp(t, `Given up: the cluster was archived without clean-up bob`, history(archived))
+
+	deleted, _ := s.running("deleted")
+	lose(deleted)
+	require.Equal(t, http.StatusSeeOther, bob.post(paths.ClusterDeletion(deleted.ClusterID.String()), map[string][]string{"name": {"deleted"}}).StatusCode)
+	require.Regexp(t, `Given up: the cluster is deleted bob`, history(deleted))
+}
