@@ -93,6 +93,8 @@ func (f *Fleet) afterCheck(ctx context.Context, tx *store.Tx, task store.Task, c
 	switch {
 	case goes(*cluster) || cluster.Status == store.ClusterDetaching:
 		return nil // the deletion waits for this check to end, or has failed
+	case cluster.Status == store.ClusterUpdating:
+		return nil // a change waits for this check to end
 	case cluster.Status == store.ClusterDestructiveChanges:
 		return nil // a person is asked already
 	case task.Status != store.TaskSucceeded:

@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -290,12 +291,15 @@ func (f *Fleet) callOff(ctx context.Context, tx *store.Tx, task store.Task, clus
 	if err := f.close(ctx, tx, task, store.TaskCancelled, "task.stopped"); err != nil {
 		return err
 	}
-	if !deletes(task) || task.StartedAt != nil {
-		return f.settle(ctx, tx, cluster, task.Kind)
-	}
 	others, err := tx.ActiveTasks(ctx, cluster.ID)
 	if err != nil {
 		return err
+	}
+	if !deletes(task) || task.StartedAt != nil {
+		if slices.ContainsFunc(others, changes) {
+			return nil // what the cluster is, that one says
+		}
+		return f.settle(ctx, tx, cluster, task.Kind)
 	}
 	status := store.ClusterUnknown
 	switch {
@@ -307,6 +311,11 @@ func (f *Fleet) callOff(ctx context.Context, tx *store.Tx, task store.Task, clus
 		status = store.ClusterCreationFailed
 	}
 	return f.move(ctx, tx, cluster, status)
+}
+
+// changes reports whether a task is about to do something to its cluster, or does.
+func changes(task store.Task) bool {
+	return task.Kind != store.TaskCheck && (task.Status == store.TaskQueued || task.Status == store.TaskRunning)
 }
 
 // settle gives a cluster the status that fits it after a task of a kind came to nothing.

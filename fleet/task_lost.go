@@ -34,11 +34,24 @@ func (f *Fleet) quietLimit() time.Duration {
 }
 
 // MarkLost looks at a suspected task again under lock and, when it is still silent, says so in its
-// log and marks it lost, or lost in a critical phase. It reports whether it did.
+// log and marks it lost, or lost in a critical phase. A check that is lost has failed at once. It
+// reports whether it did anything.
 func (f *Fleet) MarkLost(ctx context.Context, id uuid.UUID) (bool, error) {
 	marked := false
 	err := f.Store.InTx(ctx, func(tx *store.Tx) error {
 		marked = false
+		row, err := tx.Task(ctx, id)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil // it was cleaned away
+		}
+		if err != nil {
+			return err
+		}
+		// The cluster first, as everywhere: what somebody decides about it meanwhile is not written over.
+		cluster, err := tx.ClusterForUpdate(ctx, row.Task.ClusterID)
+		if err != nil {
+			return err
+		}
 		task, err := tx.QuietTaskForUpdate(ctx, store.QuietTaskForUpdateParams{ID: id, QuietLimit: f.quietLimit()})
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil // it spoke again, ended, or somebody else looks at it
@@ -60,12 +73,11 @@ func (f *Fleet) MarkLost(ctx context.Context, id uuid.UUID) (bool, error) {
 		}); err != nil {
 			return fmt.Errorf("mark task %s lost: %w", id, err)
 		}
-		cluster, err := tx.Cluster(ctx, task.ClusterID)
-		if err != nil {
-			return err
-		}
 		marked = true
 		changedTask(tx, task)
+		if task.Kind == store.TaskCheck {
+			return f.checkIsLost(ctx, tx, task, cluster)
+		}
 		if err := f.notify(ctx, tx, cluster, EventTaskLost, &task); err != nil {
 			return err
 		}
@@ -98,6 +110,19 @@ func (f *Fleet) deletionGoesOn(ctx context.Context, tx *store.Tx, task store.Tas
 		return nil
 	}
 	if err := f.close(ctx, tx, task, store.TaskFailed, "task.given_up"); err != nil {
+		return err
+	}
+	return f.deliverNext(ctx, tx, cluster)
+}
+
+// checkIsLost gives a lost check up: it has changed nothing, so that nobody has to decide about it. The
+// next one comes in its time.
+func (f *Fleet) checkIsLost(ctx context.Context, tx *store.Tx, task store.Task, cluster store.Cluster) error {
+	if err := f.close(ctx, tx, task, store.TaskFailed, "task.given_up"); err != nil {
+		return err
+	}
+	task.Status = store.TaskFailed
+	if err := f.afterCheck(ctx, tx, task, &cluster, Ending{Status: store.TaskFailed}); err != nil {
 		return err
 	}
 	return f.deliverNext(ctx, tx, cluster)

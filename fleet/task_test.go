@@ -256,6 +256,90 @@ func TestAChangeThatWasCalledOffIsAskedAboutAgain(t *testing.T) {
 	}
 }
 
+// A queued task that is called off leaves the cluster to the one that runs.
+func TestCallingOffATaskLeavesTheRunningOneAlone(t *testing.T) {
+	t.Parallel()
+	b := fleettest.New(t)
+	cluster, first := b.Create(t, "two", nil)
+	d := fleet.Delivery{TaskID: first.ID, Attempt: 1}
+	if _, err := b.Claim(t.Context(), d, "w"); err != nil {
+		t.Fatal(err)
+	}
+	_, second, err := b.ChangeCluster(t.Context(), b.Admin, cluster.ID, fleet.ClusterChange{
+		Revision: cluster.Revision, Name: cluster.Name, TemplateVersionID: *cluster.TemplateVersionID, Values: store.Values{"workerCount": 3.0}, Install: true,
+	})
+	if err != nil || second == nil {
+		t.Fatalf("got %v, %v; want another task", second, err)
+	}
+	if _, err := b.StopTask(t.Context(), b.Admin, second.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Finish(t.Context(), d, fleet.Ending{Status: store.TaskSucceeded}); err != nil {
+		t.Fatal(err)
+	}
+	if c, _ := b.Store.Cluster(t.Context(), cluster.ID); c.Status != store.ClusterUpdating {
+		t.Errorf("got %s, want updating: the change that came meanwhile follows", c.Status)
+	}
+}
+
+// due starts a check of a cluster and claims it.
+func due(t *testing.T, b *fleettest.Bench, cluster store.Cluster) fleet.Delivery {
+	t.Helper()
+	if _, err := b.Store.Pool.Exec(t.Context(), "update clusters set checked_at = now() - interval '1 hour' where id = $1", cluster.ID); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := b.StartChecks(t.Context(), 10); err != nil || n != 1 {
+		t.Fatalf("got %d checks, %v", n, err)
+	}
+	active, err := b.Store.ActiveTasks(t.Context(), cluster.ID)
+	if err != nil || len(active) != 1 {
+		t.Fatalf("got %+v, %v", active, err)
+	}
+	d := fleet.Delivery{TaskID: active[0].ID, Attempt: 1}
+	if _, err := b.Claim(t.Context(), d, "w"); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func TestACheckThatFailsWhileAChangeWaitsEnds(t *testing.T) {
+	t.Parallel()
+	b := fleettest.New(t)
+	cluster := b.Installed(t, "busy", nil)
+	d := due(t, b, cluster)
+	change, err := b.Converge(t.Context(), b.Admin, cluster.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Finish(t.Context(), d, fleet.Ending{Status: store.TaskFailed, Error: "it cannot be reached"}); err != nil {
+		t.Fatal(err)
+	}
+	b.Run(t, read(t, b, change), store.TaskSucceeded)
+	if c, _ := b.Store.Cluster(t.Context(), cluster.ID); c.Status != store.ClusterInSync {
+		t.Errorf("got %s, want in_sync", c.Status)
+	}
+}
+
+// Nobody has to decide about a look that was lost: the next one comes in its time.
+func TestALostCheckHoldsNothingUp(t *testing.T) {
+	t.Parallel()
+	b := fleettest.New(t)
+	cluster := b.Installed(t, "looked", nil)
+	d := due(t, b, cluster)
+	b.Silence(t, d.TaskID, time.Hour)
+	if marked, err := b.MarkLost(t.Context(), d.TaskID); err != nil || !marked {
+		t.Fatalf("got %v, %v", marked, err)
+	}
+	row, err := b.Store.Task(t.Context(), d.TaskID)
+	if err != nil || row.Task.Status != store.TaskFailed {
+		t.Errorf("got %s, %v", row.Task.Status, err)
+	}
+	if c, _ := b.Store.Cluster(t.Context(), cluster.ID); c.Status != store.ClusterUnknown {
+		t.Errorf("got %s, want unknown", c.Status)
+	}
+	due(t, b, cluster)
+}
+
 func TestAChangeDuringATaskIsAppliedAfterIt(t *testing.T) {
 	t.Parallel()
 	b := fleettest.New(t)

@@ -224,6 +224,10 @@ func (o *operation) run() *clustermanager.Result {
 	}
 	phases := plan[o.op.Kind]
 	o.tell(message{progress: o.announced(0, phases)}) // also when it goes on in the middle
+	if o.op.Kind == store.TaskCheck && o.w.faulty() && o.w.in(o.name, "unreachable", 8) {
+		time.Sleep(o.w.between(o.name, "unreachable for", time.Second, 40*time.Second))
+		return &clustermanager.Result{State: o.state(), Err: "the cluster cannot be reached"}
+	}
 	for i, phase := range phases {
 		if slices.Contains(o.done, phase) {
 			continue

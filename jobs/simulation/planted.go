@@ -35,29 +35,29 @@ func Planted() []string {
 	return append(slices.Sorted(maps.Keys(faults)), unlocked, overlooks, rash)
 }
 
-var faults = map[string]func(fault) store.Querier{
-	"a heartbeat by the worker's clock":            func(f fault) store.Querier { return beatsByOwnClock{f} },
-	"a verdict by the checker's clock":             func(f fault) store.Querier { return judgesByOwnClock{f} },
-	unnoticed:                                      func(f fault) store.Querier { return neverBlind{f} },
-	"a verdict long before the limit":              func(f fault) store.Querier { return impatient{f} },
-	"the fence holds nothing":                      func(f fault) store.Querier { return unfenced{f} },
-	"a second delivery is taken":                   func(f fault) store.Querier { return claimsAgain{f} },
-	"another attempt has the number of the last":   func(f fault) store.Querier { return sameAttempt{f} },
-	"a running task is forgotten by those who ask": func(f fault) store.Querier { return forgets{f, []store.TaskStatus{store.TaskRunning}} },
-	"a lost task is forgotten by those who ask": func(f fault) store.Querier {
+var faults = map[string]func(mistake) store.Querier{
+	"a heartbeat by the worker's clock":            func(f mistake) store.Querier { return beatsByOwnClock{f} },
+	"a verdict by the checker's clock":             func(f mistake) store.Querier { return judgesByOwnClock{f} },
+	unnoticed:                                      func(f mistake) store.Querier { return neverBlind{f} },
+	"a verdict long before the limit":              func(f mistake) store.Querier { return impatient{f} },
+	"the fence holds nothing":                      func(f mistake) store.Querier { return unfenced{f} },
+	"a second delivery is taken":                   func(f mistake) store.Querier { return claimsAgain{f} },
+	"another attempt has the number of the last":   func(f mistake) store.Querier { return sameAttempt{f} },
+	"a running task is forgotten by those who ask": func(f mistake) store.Querier { return forgets{f, []store.TaskStatus{store.TaskRunning}} },
+	"a lost task is forgotten by those who ask": func(f mistake) store.Querier {
 		return forgets{f, []store.TaskStatus{store.TaskLost, store.TaskLostInCritical}}
 	},
-	"a silent deletion is forgotten by the checker": func(f fault) store.Querier { return forgetsDeletions{f} },
-	"a delivery counts for ever":                    func(f fault) store.Querier { return deliveredForEver{f} },
-	"a stop is lost":                                func(f fault) store.Querier { return losesStops{f} },
-	"an approval is for whatever comes":             func(f fault) store.Querier { return approvesAll{f} },
-	"progress goes back":                            func(f fault) store.Querier { return goesBack{f} },
-	"a task is whole however it ended":              func(f fault) store.Querier { return alwaysWhole{f} },
-	"checks pile up":                                func(f fault) store.Querier { return keepsChecks{f} },
+	"a silent deletion is forgotten by the checker": func(f mistake) store.Querier { return forgetsDeletions{f} },
+	"a delivery counts for ever":                    func(f mistake) store.Querier { return deliveredForEver{f} },
+	"a stop is lost":                                func(f mistake) store.Querier { return losesStops{f} },
+	"an approval is for whatever comes":             func(f mistake) store.Querier { return approvesAll{f} },
+	"progress goes back":                            func(f mistake) store.Querier { return goesBack{f} },
+	"a task is whole however it ended":              func(f mistake) store.Querier { return alwaysWhole{f} },
+	"checks pile up":                                func(f mistake) store.Querier { return keepsChecks{f} },
 }
 
-// fault is what one is planted in: the rows of a transaction, and who asks.
-type fault struct {
+// mistake is what one is planted in: the rows of a transaction, and who asks.
+type mistake struct {
 	*rows
 	c *connection
 }
@@ -68,17 +68,17 @@ func (c *connection) planted(fn func(pgx.Tx, store.Querier) error) func(pgx.Tx, 
 	if !is {
 		return fn
 	}
-	return func(tx pgx.Tx, q store.Querier) error { return fn(tx, plant(fault{q.(*rows), c})) }
+	return func(tx pgx.Tx, q store.Querier) error { return fn(tx, plant(mistake{q.(*rows), c})) }
 }
 
-type beatsByOwnClock struct{ fault }
+type beatsByOwnClock struct{ mistake }
 
 func (f beatsByOwnClock) BeatTask(_ context.Context, p store.BeatTaskParams) (bool, error) {
 	f.now = f.c.p.Now()
 	return f.rows.BeatTask(context.Background(), p)
 }
 
-type judgesByOwnClock struct{ fault }
+type judgesByOwnClock struct{ mistake }
 
 func (f judgesByOwnClock) QuietTaskForUpdate(ctx context.Context, p store.QuietTaskForUpdateParams) (store.Task, error) {
 	p.QuietLimit -= f.c.p.skew
@@ -89,7 +89,7 @@ func (f judgesByOwnClock) QuietTasks(ctx context.Context, limit time.Duration) (
 	return f.rows.QuietTasks(ctx, limit-f.c.p.skew)
 }
 
-type neverBlind struct{ fault }
+type neverBlind struct{ mistake }
 
 // Now goes on by the same step each time, as if there had been no pause.
 func (f neverBlind) Now(context.Context) (time.Time, error) {
@@ -97,7 +97,7 @@ func (f neverBlind) Now(context.Context) (time.Time, error) {
 	return time.Time{}.Add(time.Duration(f.c.asked) * judgeEvery), nil
 }
 
-type impatient struct{ fault }
+type impatient struct{ mistake }
 
 func (f impatient) QuietTaskForUpdate(ctx context.Context, p store.QuietTaskForUpdateParams) (store.Task, error) {
 	p.QuietLimit /= 8
@@ -108,7 +108,7 @@ func (f impatient) QuietTasks(ctx context.Context, limit time.Duration) ([]uuid.
 	return f.rows.QuietTasks(ctx, limit/8)
 }
 
-type unfenced struct{ fault }
+type unfenced struct{ mistake }
 
 // now is the attempt that a task is at, whatever attempt asks.
 func (f unfenced) at(id uuid.UUID) int {
@@ -141,7 +141,7 @@ func (f unfenced) FinishTask(ctx context.Context, p store.FinishTaskParams) (sto
 	return f.rows.FinishTask(ctx, p)
 }
 
-type claimsAgain struct{ fault }
+type claimsAgain struct{ mistake }
 
 func (f claimsAgain) ClaimTask(ctx context.Context, p store.ClaimTaskParams) (store.Task, error) {
 	if task := f.held(p.ID, p.Attempt, store.TaskRunning); task != nil {
@@ -150,7 +150,7 @@ func (f claimsAgain) ClaimTask(ctx context.Context, p store.ClaimTaskParams) (st
 	return f.rows.ClaimTask(ctx, p)
 }
 
-type sameAttempt struct{ fault }
+type sameAttempt struct{ mistake }
 
 func (f sameAttempt) RequeueTask(ctx context.Context, p store.RequeueTaskParams) (store.Task, error) {
 	f.tasks.change(taskOf(p.ID)).Attempt--
@@ -158,7 +158,7 @@ func (f sameAttempt) RequeueTask(ctx context.Context, p store.RequeueTaskParams)
 }
 
 type forgets struct {
-	fault
+	mistake
 	what []store.TaskStatus
 }
 
@@ -167,25 +167,25 @@ func (f forgets) ActiveTasks(ctx context.Context, cluster uuid.UUID) ([]store.Ta
 	return slices.DeleteFunc(all, func(t store.Task) bool { return is(t.Status, f.what...) }), err
 }
 
-type forgetsDeletions struct{ fault }
+type forgetsDeletions struct{ mistake }
 
 func (f forgetsDeletions) QuietTasks(ctx context.Context, limit time.Duration) ([]uuid.UUID, error) {
 	ids, err := f.rows.QuietTasks(ctx, limit)
 	return slices.DeleteFunc(ids, func(id uuid.UUID) bool { return f.task(id).Kind == store.TaskDestroy }), err
 }
 
-type deliveredForEver struct{ fault }
+type deliveredForEver struct{ mistake }
 
 func (f deliveredForEver) UndeliveredTasks(ctx context.Context, grace time.Duration) ([]uuid.UUID, error) {
 	ids, err := f.rows.UndeliveredTasks(ctx, grace)
 	return slices.DeleteFunc(ids, func(id uuid.UUID) bool { return f.task(id).Delivery != nil }), err
 }
 
-type losesStops struct{ fault }
+type losesStops struct{ mistake }
 
 func (losesStops) RequestTaskStop(context.Context, uuid.UUID) error { return nil }
 
-type approvesAll struct{ fault }
+type approvesAll struct{ mistake }
 
 func (f approvesAll) ClaimTask(ctx context.Context, p store.ClaimTaskParams) (store.Task, error) {
 	task, err := f.rows.ClaimTask(ctx, p)
@@ -196,7 +196,7 @@ func (f approvesAll) ClaimTask(ctx context.Context, p store.ClaimTaskParams) (st
 	return task, err
 }
 
-type goesBack struct{ fault }
+type goesBack struct{ mistake }
 
 func (f goesBack) SetTaskProgress(ctx context.Context, p store.SetTaskProgressParams) (int64, error) {
 	if task := f.held(p.ID, p.Attempt, store.TaskRunning); task != nil {
@@ -205,7 +205,7 @@ func (f goesBack) SetTaskProgress(ctx context.Context, p store.SetTaskProgressPa
 	return f.rows.SetTaskProgress(ctx, p)
 }
 
-type alwaysWhole struct{ fault }
+type alwaysWhole struct{ mistake }
 
 func (f alwaysWhole) FinishTask(ctx context.Context, p store.FinishTaskParams) (store.Task, error) {
 	if task := f.held(p.ID, p.Attempt, store.TaskRunning); task != nil {
@@ -214,7 +214,7 @@ func (f alwaysWhole) FinishTask(ctx context.Context, p store.FinishTaskParams) (
 	return f.rows.FinishTask(ctx, p)
 }
 
-type keepsChecks struct{ fault }
+type keepsChecks struct{ mistake }
 
 func (keepsChecks) DeleteOlderChecks(context.Context, store.DeleteOlderChecksParams) error {
 	return nil

@@ -2,12 +2,14 @@ package simulation
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
 	"github.com/google/uuid"
 
 	"commander/fleet"
+	"commander/internal/fault"
 	"commander/jobs/clustermanager"
 	"commander/store"
 )
@@ -88,6 +90,9 @@ func (p *process) work(d fleet.Delivery, name string) error {
 	mine := &execution{p: p, since: time.Now()}
 	p.w.locked(func() { p.managers[m], p.w.executing[d] = true, mine })
 	err := m.Work(p.ctx, d)
+	if err != nil && !p.dead && !errors.Is(err, errBroken) && !errors.Is(err, errGone) && !fault.Is(store.AsFault(err), fault.Unavailable) && p.ctx.Err() == nil {
+		p.w.fail("%s gives an attempt up without a word: %v", name, err)
+	}
 	if err != nil && p.w.fault == rash && !p.dead {
 		_ = p.rulesFor(name, d).HandBack(p.ctx, d, nil)
 	}

@@ -118,6 +118,10 @@ func (w *world) watchTask(old, task *store.Task) {
 		}
 	case store.TaskLost, store.TaskLostInCritical:
 		w.watchVerdict(old, holder)
+	case store.TaskFailed:
+		if old.Status == store.TaskRunning && task.Error == "task.given_up" { // a check, which nobody has to decide about
+			w.watchVerdict(old, holder)
+		}
 	case store.TaskQueued:
 		if old.Status != store.TaskRunning && task.Attempt == old.Attempt {
 			w.fail("a task is queued again as the same attempt")
