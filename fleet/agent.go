@@ -65,7 +65,11 @@ func (f *Fleet) AgentConfiguration(ctx context.Context, clusterID uuid.UUID) (Ag
 	if err != nil {
 		return AgentConfiguration{}, err
 	}
-	groups := append([]store.RenderedGroup{accessGroup()}, wanted.Rendering.Real.Groups...)
+	kept, err := controlled(ctx, f.Store.Querier, cluster, wanted.Rendering.Real.Groups)
+	if err != nil {
+		return AgentConfiguration{}, err
+	}
+	groups := append([]store.RenderedGroup{accessGroup()}, kept...)
 	out := AgentConfiguration{Revision: cluster.Revision, Groups: groups}
 	out.ETag, err = etag(out.Groups)
 	return out, err

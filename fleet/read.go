@@ -107,6 +107,9 @@ func (f *Fleet) Cluster(ctx context.Context, actor Actor, id uuid.UUID) (Cluster
 	if view.Wanted, err = f.configuration(ctx, f.Store.Querier, id, cluster.Revision); err != nil {
 		return view, err
 	}
+	if view.Wanted.Rendering.Shown.Groups, err = controlled(ctx, f.Store.Querier, cluster, view.Wanted.Rendering.Shown.Groups); err != nil {
+		return view, err
+	}
 	if cluster.AppliedRevision != nil && *cluster.AppliedRevision != cluster.Revision {
 		applied, err := f.configuration(ctx, f.Store.Querier, id, *cluster.AppliedRevision)
 		if err != nil {

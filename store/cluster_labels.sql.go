@@ -163,6 +163,20 @@ func (q *Queries) RenameClusterView(ctx context.Context, arg RenameClusterViewPa
 	return i, err
 }
 
+const setClusterGroupControl = `-- name: SetClusterGroupControl :exec
+update clusters set group_control = $2, changed_at = now() where id = $1
+`
+
+type SetClusterGroupControlParams struct {
+	ID           uuid.UUID
+	GroupControl GroupControl
+}
+
+func (q *Queries) SetClusterGroupControl(ctx context.Context, arg SetClusterGroupControlParams) error {
+	_, err := q.db.Exec(ctx, setClusterGroupControl, arg.ID, arg.GroupControl)
+	return err
+}
+
 const setClusterLabels = `-- name: SetClusterLabels :exec
 update clusters set labels = $2, changed_at = now() where id = $1
 `

@@ -68,7 +68,7 @@ func (q *Queries) ChangedClusters(ctx context.Context, back time.Duration) ([]Ch
 }
 
 const cluster = `-- name: Cluster :one
-select id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number, registry_id, registry_mode, labels, attached, left_items, silence_told, kubernetes_version, node_count, found_by, version_order, urgency from clusters where id = $1
+select id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number, registry_id, registry_mode, labels, attached, left_items, silence_told, kubernetes_version, node_count, found_by, version_order, urgency, group_control from clusters where id = $1
 `
 
 func (q *Queries) Cluster(ctx context.Context, id uuid.UUID) (Cluster, error) {
@@ -111,12 +111,13 @@ func (q *Queries) Cluster(ctx context.Context, id uuid.UUID) (Cluster, error) {
 		&i.FoundBy,
 		&i.VersionOrder,
 		&i.Urgency,
+		&i.GroupControl,
 	)
 	return i, err
 }
 
 const clusterByNonce = `-- name: ClusterByNonce :one
-select id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number, registry_id, registry_mode, labels, attached, left_items, silence_told, kubernetes_version, node_count, found_by, version_order, urgency from clusters where form_nonce = $1
+select id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number, registry_id, registry_mode, labels, attached, left_items, silence_told, kubernetes_version, node_count, found_by, version_order, urgency, group_control from clusters where form_nonce = $1
 `
 
 func (q *Queries) ClusterByNonce(ctx context.Context, formNonce *uuid.UUID) (Cluster, error) {
@@ -159,12 +160,13 @@ func (q *Queries) ClusterByNonce(ctx context.Context, formNonce *uuid.UUID) (Clu
 		&i.FoundBy,
 		&i.VersionOrder,
 		&i.Urgency,
+		&i.GroupControl,
 	)
 	return i, err
 }
 
 const clusterForUpdate = `-- name: ClusterForUpdate :one
-select id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number, registry_id, registry_mode, labels, attached, left_items, silence_told, kubernetes_version, node_count, found_by, version_order, urgency from clusters where id = $1 for update
+select id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number, registry_id, registry_mode, labels, attached, left_items, silence_told, kubernetes_version, node_count, found_by, version_order, urgency, group_control from clusters where id = $1 for update
 `
 
 func (q *Queries) ClusterForUpdate(ctx context.Context, id uuid.UUID) (Cluster, error) {
@@ -207,6 +209,7 @@ func (q *Queries) ClusterForUpdate(ctx context.Context, id uuid.UUID) (Cluster, 
 		&i.FoundBy,
 		&i.VersionOrder,
 		&i.Urgency,
+		&i.GroupControl,
 	)
 	return i, err
 }
@@ -498,7 +501,7 @@ const insertCluster = `-- name: InsertCluster :one
 insert into clusters (id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status,
     ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce)
 values ($1, $2, $3, $4, now(), $5, $6, $7, $8, $9, $10)
-returning id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number, registry_id, registry_mode, labels, attached, left_items, silence_told, kubernetes_version, node_count, found_by, version_order, urgency
+returning id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number, registry_id, registry_mode, labels, attached, left_items, silence_told, kubernetes_version, node_count, found_by, version_order, urgency, group_control
 `
 
 type InsertClusterParams struct {
@@ -565,6 +568,7 @@ func (q *Queries) InsertCluster(ctx context.Context, arg InsertClusterParams) (C
 		&i.FoundBy,
 		&i.VersionOrder,
 		&i.Urgency,
+		&i.GroupControl,
 	)
 	return i, err
 }
@@ -656,7 +660,7 @@ set name = $2, template_version_id = $4, revision = revision + 1, status = $3,
     template_switched_at = case when template_version_id is distinct from $4 then now() else template_switched_at end,
     changed_at = now()
 where id = $1
-returning id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number, registry_id, registry_mode, labels, attached, left_items, silence_told, kubernetes_version, node_count, found_by, version_order, urgency
+returning id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number, registry_id, registry_mode, labels, attached, left_items, silence_told, kubernetes_version, node_count, found_by, version_order, urgency, group_control
 `
 
 type SetClusterConfigurationParams struct {
@@ -712,6 +716,7 @@ func (q *Queries) SetClusterConfiguration(ctx context.Context, arg SetClusterCon
 		&i.FoundBy,
 		&i.VersionOrder,
 		&i.Urgency,
+		&i.GroupControl,
 	)
 	return i, err
 }
@@ -760,7 +765,7 @@ func (q *Queries) SetClusterStatus(ctx context.Context, arg SetClusterStatusPara
 }
 
 const setClusterSync = `-- name: SetClusterSync :one
-update clusters set sync_mode = $2, check_interval_minutes = $3, changed_at = now() where id = $1 returning id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number, registry_id, registry_mode, labels, attached, left_items, silence_told, kubernetes_version, node_count, found_by, version_order, urgency
+update clusters set sync_mode = $2, check_interval_minutes = $3, changed_at = now() where id = $1 returning id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number, registry_id, registry_mode, labels, attached, left_items, silence_told, kubernetes_version, node_count, found_by, version_order, urgency, group_control
 `
 
 type SetClusterSyncParams struct {
@@ -809,6 +814,7 @@ func (q *Queries) SetClusterSync(ctx context.Context, arg SetClusterSyncParams) 
 		&i.FoundBy,
 		&i.VersionOrder,
 		&i.Urgency,
+		&i.GroupControl,
 	)
 	return i, err
 }

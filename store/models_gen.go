@@ -149,6 +149,7 @@ type Cluster struct {
 	FoundBy              string
 	VersionOrder         int64
 	Urgency              int16
+	GroupControl         GroupControl
 }
 
 type ClusterCheck struct {

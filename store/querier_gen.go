@@ -266,6 +266,7 @@ type Querier interface {
 	// The next wanted configuration; the caller holds the row's lock and has compared revisions.
 	SetClusterConfiguration(ctx context.Context, arg SetClusterConfigurationParams) (Cluster, error)
 	SetClusterConnection(ctx context.Context, arg SetClusterConnectionParams) error
+	SetClusterGroupControl(ctx context.Context, arg SetClusterGroupControlParams) error
 	SetClusterLabels(ctx context.Context, arg SetClusterLabelsParams) error
 	SetClusterLock(ctx context.Context, arg SetClusterLockParams) error
 	SetClusterRegistry(ctx context.Context, arg SetClusterRegistryParams) error

@@ -115,6 +115,10 @@ type Values map[string]any
 // Labels are what people mark clusters with, to find them again.
 type Labels map[string]string
 
+// GroupControl says which Kubernetes groups of a cluster are kept as declared, by their names; those
+// that are not in it are kept as their template says.
+type GroupControl map[string]bool
+
 // Names is a list of what things are called.
 type Names []string
 

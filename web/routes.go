@@ -117,6 +117,7 @@ func (s *server) routes() []route {
 		{get, paths.RouteClusterKubernetes, fleet.ClustersView, c.ClusterKubernetes},
 		{get, paths.RouteClusterTasks, fleet.TasksView, c.ClusterTasks},
 		{post, paths.RouteClusterLabels, fleet.ClustersEdit, c.SaveLabels},
+		{post, paths.RouteClusterGroups, fleet.ClustersEdit, c.ControlGroup},
 		{get, paths.RouteClusterDeletion, fleet.ClustersEdit, c.Deletion},
 		{post, paths.RouteClusterDeletion, fleet.ClustersEdit, c.DeleteCluster},
 		{get, paths.RouteClusterKubeconfig, fleet.ClustersConnect, c.Kubeconfig},

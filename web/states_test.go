@@ -198,3 +198,32 @@ func TestAClusterIsMadeFromAnyAvailableVersion(t *testing.T) {
 	require.Zero(t, reader.get(paths.TemplateVersion("demo", template.ID.String(), 3)).Find(`main .head a[href*="/new"]`).Length())
 	require.Equal(t, http.StatusNotFound, b.get(paths.NewClusterFrom("demo", template.ID.String(), 9)).StatusCode)
 }
+
+// TestAGroupIsSwitchedOnItsClustersPage reads and presses what the tab Kubernetes offers.
+func TestAGroupIsSwitchedOnItsClustersPage(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	body := teamBody()
+	body.ResourceGroups = store.ResourceGroups{{Name: "free", Controlled: true, UserManaged: true, Template: "kind: A\n"}, {Name: "fixed", Template: "kind: B\n"}}
+	template, err := s.CreateTemplate(t.Context(), fleet.System, fleet.NewTemplate{WorkspaceID: s.workspace.ID, Name: "groups", Body: body})
+	require.NoError(t, err)
+	cluster, _, err := s.CreateCluster(t.Context(), fleet.System, fleet.NewCluster{WorkspaceID: s.workspace.ID, Name: "prod", TemplateVersionID: *template.CurrentVersionID})
+	require.NoError(t, err)
+	at := paths.ClusterKubernetes(cluster.ID.String())
+	b := s.as("ann", store.RoleFull)
+	rows := func(b *browser) []string {
+		return b.get(at).Find("[data-kind=groups] tbody tr").Map(func(_ int, n *goquery.Selection) string {
+			cells := n.Find("th, td").Map(func(_ int, cell *goquery.Selection) string { return strings.Join(strings.Fields(cell.Text()), " ") })
+			return strings.Join(cells, " ")
+		})
+	}
+	require.Equal(t, []string{"free kept as declared Leave alone", "fixed made once, then left alone set by the template"}, rows(b))
+	require.Equal(t, "free kept as declared set by the template", rows(s.as("rita", store.RoleReadOnly))[0])
+	form := b.get(at).fill(t, "[data-kind=groups] form", clusters.FieldControlled, "false")
+	require.Equal(t, at, b.post(paths.ClusterGroups(cluster.ID.String()), form).Header.Get("Location"))
+	require.Equal(t, "free made once, then left alone other than in the template Keep as declared", rows(b)[0])
+	form.Set(clusters.FieldGroup, "fixed")
+	require.Equal(t, http.StatusConflict, b.post(paths.ClusterGroups(cluster.ID.String()), form).StatusCode)
+	form.Set(clusters.FieldControlled, "perhaps")
+	require.Equal(t, http.StatusUnprocessableEntity, b.post(paths.ClusterGroups(cluster.ID.String()), form).StatusCode)
+}

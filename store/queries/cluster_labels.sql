@@ -27,3 +27,6 @@ update cluster_views set name = $2 where id = $1 returning *;
 
 -- name: DeleteClusterView :exec
 delete from cluster_views where id = $1;
+
+-- name: SetClusterGroupControl :exec
+update clusters set group_control = $2, changed_at = now() where id = $1;

@@ -198,7 +198,22 @@ type Kubernetes struct {
 	Objects   []Object
 	CheckedAt time.Time // of the agent's report; zero: never
 	Failed    int
+	Groups    []KeptGroup
 }
+
+// KeptGroup is a Kubernetes group and how its objects are kept.
+type KeptGroup struct {
+	Name       string
+	Controlled bool // as declared; otherwise made once and left alone
+	ByTemplate bool // what the template says
+	CanChange  bool
+}
+
+// The fields of a choice.
+const (
+	FieldGroup      = "group"
+	FieldControlled = "controlled"
+)
 
 // Tasks is the tab of a cluster's tasks.
 type Tasks struct {

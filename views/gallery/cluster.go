@@ -61,6 +61,8 @@ func cluster() []Exhibit {
 		{Group: "Monitoring", Kind: "ConfigMap", Namespace: "monitoring", Name: "dashboards", Status: ui.ObjectStatus("drifted"), At: ago(time.Minute)},
 		{Group: "Access", Kind: "ClusterRoleBinding", Name: "payments-admins", Status: ui.ObjectStatus("failed"), Error: `ClusterRoleBinding.rbac.authorization.k8s.io "payments-admins" is invalid: roleRef: Invalid value: cannot change roleRef`, At: ago(5 * time.Second)},
 		{Group: "Access", Kind: "Secret", Namespace: "monitoring", Name: "webhook", Status: ui.ObjectStatus("waiting")},
+	}, Groups: []clusters.KeptGroup{
+		{Name: "Monitoring", ByTemplate: true, CanChange: true}, {Name: "Access", Controlled: true, ByTemplate: true},
 	}}
 	archived := clusters.Archived{
 		ID: clusterID, Name: "edge-perm", Slug: slug, Number: 17, ArchivedAt: ago(90 * time.Hour), ArchivedBy: "grace@corp", Facts: facts(),

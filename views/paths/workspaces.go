@@ -14,6 +14,7 @@ const (
 	RouteLabels        = "/workspaces/{slug}/labels"
 	RouteClusterMarks  = "/workspaces/{slug}/clusters/marks"
 	RouteClusterLabels = "/clusters/{id}/labels"
+	RouteClusterGroups = "/clusters/{id}/groups"
 )
 
 // Search finds things and actions by a part of their names, for a person in a workspace or none.
@@ -48,3 +49,6 @@ func ClusterMarks(slug string) string { return fill(RouteClusterMarks, slug) }
 
 // ClusterLabels replaces a cluster's labels (POST).
 func ClusterLabels(id string) string { return fill(RouteClusterLabels, id) }
+
+// ClusterGroups chooses how a Kubernetes group of a cluster is kept (POST).
+func ClusterGroups(id string) string { return fill(RouteClusterGroups, id) }

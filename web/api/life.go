@@ -40,6 +40,14 @@ func (a *api) life(r chi.Router) {
 type settings struct {
 	ClusterManager clusterManager `json:"cluster_manager"`
 	IsLocked       bool           `json:"is_locked"`
+	Groups         []groupSetting `json:"kubernetes_resource_groups"`
+}
+
+// groupSetting is how the objects of a Kubernetes group are kept.
+type groupSetting struct {
+	Name       string `json:"name"`
+	Controlled bool   `json:"controlled"`
+	CanChange  bool   `json:"can_change"`
 }
 
 type clusterManager struct {
@@ -49,9 +57,12 @@ type clusterManager struct {
 	CheckInterval int `json:"check_interval"` // minutes
 }
 
-func settingsOf(c store.Cluster) settings {
-	s := settings{IsLocked: c.IsLocked, ClusterManager: clusterManager{CheckInterval: c.CheckIntervalMinutes}}
+func settingsOf(c store.Cluster, groups []fleet.ControlledGroup) settings {
+	s := settings{IsLocked: c.IsLocked, ClusterManager: clusterManager{CheckInterval: c.CheckIntervalMinutes}, Groups: []groupSetting{}}
 	s.ClusterManager.Sync.Mode = c.SyncMode
+	for _, g := range groups {
+		s.Groups = append(s.Groups, groupSetting{g.Name, g.Controlled, g.CanChange})
+	}
 	return s
 }
 
@@ -60,11 +71,16 @@ func (a *api) showSettings(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	view, err := a.fleet.Cluster(r.Context(), callerOf(r.Context()).actor, id)
+	actor := callerOf(r.Context()).actor
+	view, err := a.fleet.Cluster(r.Context(), actor, id)
 	if err != nil {
 		return err
 	}
-	send(w, http.StatusOK, settingsOf(view.Cluster))
+	groups, err := a.fleet.GroupControls(r.Context(), actor, id)
+	if err != nil {
+		return err
+	}
+	send(w, http.StatusOK, settingsOf(view.Cluster, groups))
 	return nil
 }
 
@@ -82,35 +98,47 @@ func (a *api) changeSettings(w http.ResponseWriter, r *http.Request) error {
 			CheckInterval *int `json:"check_interval"`
 		} `json:"cluster_manager"`
 		IsLocked *bool `json:"is_locked"`
+		Groups   []struct {
+			Name       *string `json:"name"`
+			Controlled *bool   `json:"controlled"`
+		} `json:"kubernetes_resource_groups"`
 	}
 	if err := read(w, r, &body); err != nil {
 		return err
+	}
+	for _, g := range body.Groups {
+		if err := require(attribute{"kubernetes_resource_groups.name", g.Name != nil}, attribute{"kubernetes_resource_groups.controlled", g.Controlled != nil}); err != nil {
+			return err
+		}
 	}
 	actor := callerOf(r.Context()).actor
 	view, err := a.fleet.Cluster(r.Context(), actor, id)
 	if err != nil {
 		return err
 	}
-	after := view.Cluster
 	if m := body.ClusterManager; m != nil {
-		wanted := fleet.ClusterSettings{Mode: after.SyncMode, CheckEvery: after.CheckIntervalMinutes}
+		wanted := fleet.ClusterSettings{Mode: view.SyncMode, CheckEvery: view.CheckIntervalMinutes}
 		if m.Sync != nil && m.Sync.Mode != nil {
 			wanted.Mode = *m.Sync.Mode
 		}
 		if m.CheckInterval != nil {
 			wanted.CheckEvery = *m.CheckInterval
 		}
-		if after, err = a.fleet.SetClusterSettings(r.Context(), actor, id, wanted); err != nil {
+		if _, err = a.fleet.SetClusterSettings(r.Context(), actor, id, wanted); err != nil {
 			return err
 		}
 	}
 	if body.IsLocked != nil {
-		if after, err = a.fleet.LockCluster(r.Context(), actor, id, *body.IsLocked); err != nil {
+		if _, err = a.fleet.LockCluster(r.Context(), actor, id, *body.IsLocked); err != nil {
 			return err
 		}
 	}
-	send(w, http.StatusOK, settingsOf(after))
-	return nil
+	for _, g := range body.Groups {
+		if _, err := a.fleet.SetGroupControl(r.Context(), actor, id, *g.Name, *g.Controlled); err != nil {
+			return err
+		}
+	}
+	return a.showSettings(w, r)
 }
 
 // revision is a configuration that a cluster was to have.

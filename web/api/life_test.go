@@ -124,3 +124,31 @@ func TestChangeRequestsAreApprovedOnce(t *testing.T) {
 	}
 	b.get(t, 400, b.full, "GET", "/cluster_change_requests?cluster_id=x", "")
 }
+
+func TestAGroupIsSwitchedByAProgram(t *testing.T) {
+	t.Parallel()
+	b := start(t)
+	made := b.get(t, 201, b.full, "POST", "/cluster_templates", `{"name": "team", "cluster_configuration_template": "kind: ClusterConfiguration\n",
+		"kubernetes_resource_groups": [{"name": "free", "controlled": true, "user_managed": true, "template": "kind: A\n"}, {"name": "fixed", "template": "kind: B\n"}]}`)
+	cluster := b.installed(t, made["current_cluster_template_version_id"].(string), "first", nil)
+	path := "/clusters/" + cluster.ID.String()
+	settings := b.get(t, 200, b.reader, "GET", path+"/settings", "")
+	b.described(t).hold(t, "ClusterSettings", settings)
+	first := settings["kubernetes_resource_groups"].([]any)[0].(object)
+	if first["name"] != "free" || first["controlled"] != true || first["can_change"] != true {
+		t.Errorf("before: got %v", settings)
+	}
+	after := b.get(t, 200, b.full, "PUT", path+"/settings", `{"kubernetes_resource_groups": [{"name": "free", "controlled": false}]}`)
+	if after["kubernetes_resource_groups"].([]any)[0].(object)["controlled"] != false {
+		t.Errorf("after: got %v", after)
+	}
+	shown := b.get(t, 200, b.reader, "GET", path, "")
+	if shown["cluster_kubernetes_resource_group_versions_rendered"].([]any)[0].(object)["controlled"] != false {
+		t.Errorf("the cluster: got %v", shown)
+	}
+	if fixed := b.get(t, 409, b.full, "PUT", path+"/settings", `{"kubernetes_resource_groups": [{"name": "fixed", "controlled": true}]}`); fixed["error"] != "fixed" {
+		t.Errorf("what the template decides: got %v", fixed)
+	}
+	b.get(t, 400, b.full, "PUT", path+"/settings", `{"kubernetes_resource_groups": [{"name": "free"}]}`)
+	b.get(t, 403, b.reader, "PUT", path+"/settings", `{"kubernetes_resource_groups": [{"name": "free", "controlled": true}]}`)
+}

@@ -4,9 +4,12 @@ import (
 	"net/http"
 
 	"commander/fleet"
+	"commander/internal/fault"
 	"commander/views/clusters"
 	"commander/views/i18n"
+	"commander/views/paths"
 	"commander/views/ui"
+	"commander/web/respond"
 )
 
 // objectStates are the words of an agent in those of the page.
@@ -23,10 +26,37 @@ func (c *Console) ClusterKubernetes(w http.ResponseWriter, r *http.Request) erro
 	if done {
 		return err
 	}
-	return c.clusterPage(w, r, http.StatusOK, view, partsKubernetes, page{
-		tab:     i18n.M("cluster.tab.kubernetes"),
-		content: clusters.KubernetesBody(c.kubernetes(view, actor(r))),
-	})
+	k := c.kubernetes(view, actor(r))
+	groups, err := c.Fleet.GroupControls(r.Context(), actor(r), view.ID)
+	if err != nil {
+		return err
+	}
+	for _, g := range groups {
+		k.Groups = append(k.Groups, clusters.KeptGroup{
+			Name: g.Name, Controlled: g.Controlled, ByTemplate: g.ByTemplate,
+			CanChange: g.CanChange && fleet.May(actor(r).Role(view.WorkspaceID), fleet.ClustersEdit),
+		})
+	}
+	return c.clusterPage(w, r, http.StatusOK, view, partsKubernetes, page{tab: i18n.M("cluster.tab.kubernetes"), content: clusters.KubernetesBody(k)})
+}
+
+// ControlGroup chooses how the objects of a group are kept in a cluster.
+func (c *Console) ControlGroup(w http.ResponseWriter, r *http.Request) error {
+	cluster, err := id(r)
+	if err != nil {
+		return err
+	}
+	if err := parseForm(r); err != nil {
+		return err
+	}
+	wanted := r.PostForm.Get(clusters.FieldControlled)
+	if wanted != "true" && wanted != "false" {
+		return fault.New(fault.Invalid, "fault.form")
+	}
+	if _, err := c.Fleet.SetGroupControl(r.Context(), actor(r), cluster, r.PostForm.Get(clusters.FieldGroup), wanted == "true"); err != nil {
+		return err
+	}
+	return respond.SeeOther(w, r, paths.ClusterKubernetes(cluster.String()))
 }
 
 func (c *Console) kubernetes(view fleet.ClusterView, who fleet.Actor) clusters.Kubernetes {
