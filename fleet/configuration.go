@@ -23,6 +23,7 @@ import (
 const (
 	SectionCluster   = "cluster_configuration"
 	SectionProvider  = "provider_configuration"
+	SectionSSH       = "ssh_configuration"
 	SectionInit      = "init_configuration"
 	SectionResources = "resources/"
 )
@@ -145,6 +146,7 @@ func renderSections(version store.ClusterTemplateVersion, in render.Input, found
 	out := store.Rendered{
 		ClusterConfiguration:  section(SectionCluster, version.ClusterConfiguration),
 		ProviderConfiguration: section(SectionProvider, version.ProviderConfiguration),
+		SSHConfiguration:      section(SectionSSH, version.SshConfiguration),
 		InitConfiguration:     section(SectionInit, version.InitConfiguration),
 	}
 	for _, group := range version.ResourceGroups {
@@ -176,6 +178,17 @@ func structureErrors(rendered store.Rendered) store.RenderErrors {
 	}
 	if got := kind(rendered.ClusterConfiguration); got != "ClusterConfiguration" {
 		found = append(found, store.RenderError{Section: SectionCluster, Key: "render.kind", Args: []any{"ClusterConfiguration", got}})
+	}
+	for documents := yaml.NewDecoder(strings.NewReader(rendered.SSHConfiguration)); ; {
+		var document struct {
+			Kind string `yaml:"kind"`
+		}
+		if documents.Decode(&document) != nil {
+			break // Section has parsed it: this is the end
+		}
+		if document.Kind != "SSHConfig" && document.Kind != "SSHHost" {
+			found = append(found, store.RenderError{Section: SectionSSH, Key: "render.kind", Args: []any{"SSHConfig, SSHHost", document.Kind}})
+		}
 	}
 	if got := kind(rendered.ProviderConfiguration); got != "" && !strings.HasSuffix(got, "ClusterConfiguration") {
 		found = append(found, store.RenderError{Section: SectionProvider, Key: "render.kind", Args: []any{"…ClusterConfiguration", got}})

@@ -50,6 +50,7 @@ func readPreset(key string) (preset, error) {
 		ParamsText:            read("parameters.yaml"),
 		ClusterConfiguration:  read("cluster_configuration.yaml"),
 		ProviderConfiguration: read("provider_configuration.yaml"),
+		SSHConfiguration:      read("ssh_configuration.yaml"),
 		InitConfiguration:     read("init_configuration.yaml"),
 		ResourceGroups:        head.Groups,
 	}.prepared()
@@ -128,7 +129,7 @@ func (f *Fleet) ensurePreset(ctx context.Context, workspace store.Workspace, shi
 func sameBody(v store.ClusterTemplateVersion, body TemplateVersionBody) bool {
 	return slices.Equal(v.ResourceGroups, body.ResourceGroups) && sameJSON(v.Params, body.Params) &&
 		v.ClusterConfiguration == body.ClusterConfiguration && v.ProviderConfiguration == body.ProviderConfiguration &&
-		v.InitConfiguration == body.InitConfiguration
+		v.SshConfiguration == body.SSHConfiguration && v.InitConfiguration == body.InitConfiguration
 }
 
 // sameJSON compares meaning: PostgreSQL gives jsonb back in another order and spacing.

@@ -18,6 +18,7 @@ type TemplateVersionBody struct {
 	Params                json.RawMessage
 	ClusterConfiguration  string
 	ProviderConfiguration string
+	SSHConfiguration      string
 	InitConfiguration     string
 	ResourceGroups        store.ResourceGroups
 }
@@ -26,7 +27,7 @@ type TemplateVersionBody struct {
 func BodyOf(v store.ClusterTemplateVersion) TemplateVersionBody {
 	body := TemplateVersionBody{
 		Comment: v.Comment, ParamsText: v.ParamsText, Params: v.Params, ClusterConfiguration: v.ClusterConfiguration,
-		ProviderConfiguration: v.ProviderConfiguration, InitConfiguration: v.InitConfiguration, ResourceGroups: v.ResourceGroups,
+		ProviderConfiguration: v.ProviderConfiguration, SSHConfiguration: v.SshConfiguration, InitConfiguration: v.InitConfiguration, ResourceGroups: v.ResourceGroups,
 	}
 	if body.ParamsText == "" {
 		body.ParamsText = storedText(v.Params)
@@ -49,7 +50,7 @@ func storedText(params json.RawMessage) string {
 // schema that cannot be read is left to be reported by the check.
 func (b TemplateVersionBody) prepared() TemplateVersionBody {
 	b.Comment = strings.TrimSpace(b.Comment)
-	for _, text := range []*string{&b.ParamsText, &b.ClusterConfiguration, &b.ProviderConfiguration, &b.InitConfiguration} {
+	for _, text := range []*string{&b.ParamsText, &b.ClusterConfiguration, &b.ProviderConfiguration, &b.SSHConfiguration, &b.InitConfiguration} {
 		*text = oneLineEnd(*text)
 	}
 	b.ResourceGroups = append(store.ResourceGroups{}, b.ResourceGroups...)
@@ -76,6 +77,6 @@ func oneLineEnd(text string) string { return lineEnds.Replace(text) }
 // same tells whether two prepared bodies would make the same version, comments of versions apart.
 func (b TemplateVersionBody) same(other TemplateVersionBody) bool {
 	return b.ParamsText == other.ParamsText && b.ClusterConfiguration == other.ClusterConfiguration &&
-		b.ProviderConfiguration == other.ProviderConfiguration && b.InitConfiguration == other.InitConfiguration &&
+		b.ProviderConfiguration == other.ProviderConfiguration && b.SSHConfiguration == other.SSHConfiguration && b.InitConfiguration == other.InitConfiguration &&
 		slices.Equal(b.ResourceGroups, other.ResourceGroups)
 }

@@ -65,7 +65,7 @@ func checkBody(body TemplateVersionBody) (schema.Schema, []TemplateProblem) {
 		}
 	}
 	texts := []struct{ section, text string }{
-		{SectionCluster, body.ClusterConfiguration}, {SectionProvider, body.ProviderConfiguration}, {SectionInit, body.InitConfiguration},
+		{SectionCluster, body.ClusterConfiguration}, {SectionProvider, body.ProviderConfiguration}, {SectionSSH, body.SSHConfiguration}, {SectionInit, body.InitConfiguration},
 	}
 	for i, g := range body.ResourceGroups {
 		section := GroupSection(i)

@@ -47,6 +47,7 @@ type fileVersion struct {
 	Parameters yaml.Node   `yaml:"parameters"`
 	Cluster    yaml.Node   `yaml:"clusterConfiguration"`
 	Provider   yaml.Node   `yaml:"providerConfiguration"`
+	SSH        yaml.Node   `yaml:"sshConfiguration,omitempty"`
 	Init       yaml.Node   `yaml:"initConfiguration"`
 	Groups     []fileGroup `yaml:"resourceGroups,omitempty"`
 }
@@ -90,7 +91,7 @@ func toFile(v store.ClusterTemplateVersion) fileVersion {
 	body := BodyOf(v)
 	out := fileVersion{
 		Number: v.Number, Comment: v.Comment, Available: &v.Available, Parameters: textNode(body.ParamsText),
-		Cluster: textNode(body.ClusterConfiguration), Provider: textNode(body.ProviderConfiguration), Init: textNode(body.InitConfiguration),
+		Cluster: textNode(body.ClusterConfiguration), Provider: textNode(body.ProviderConfiguration), SSH: textNode(body.SSHConfiguration), Init: textNode(body.InitConfiguration),
 	}
 	for _, g := range body.ResourceGroups {
 		out.Groups = append(out.Groups, fileGroup{g.Name, g.Controlled, g.UserManaged, textNode(g.Template)})
@@ -148,7 +149,7 @@ func (f *Fleet) ImportTemplate(ctx context.Context, actor Actor, workspaceID uui
 			version, err := tx.ImportTemplateVersion(ctx, store.ImportTemplateVersionParams{
 				TemplateID: template.ID, Number: v.Number, Comment: body.Comment, Available: v.Available == nil || *v.Available,
 				Params: body.Params, ParamsText: body.ParamsText, ClusterConfiguration: body.ClusterConfiguration,
-				ProviderConfiguration: body.ProviderConfiguration, InitConfiguration: body.InitConfiguration,
+				ProviderConfiguration: body.ProviderConfiguration, SshConfiguration: body.SSHConfiguration, InitConfiguration: body.InitConfiguration,
 				ResourceGroups: body.ResourceGroups, CreatedBy: actor.Name,
 			})
 			if err != nil {
@@ -228,7 +229,7 @@ func (v fileVersion) body() (TemplateVersionBody, error) {
 		text *string
 	}{
 		{&v.Parameters, &body.ParamsText}, {&v.Cluster, &body.ClusterConfiguration},
-		{&v.Provider, &body.ProviderConfiguration}, {&v.Init, &body.InitConfiguration},
+		{&v.Provider, &body.ProviderConfiguration}, {&v.SSH, &body.SSHConfiguration}, {&v.Init, &body.InitConfiguration},
 	}
 	for _, g := range v.Groups {
 		body.ResourceGroups = append(body.ResourceGroups, store.ResourceGroup{Name: g.Name, Controlled: g.Controlled, UserManaged: g.UserManaged})

@@ -36,7 +36,7 @@ func (f *Fleet) TryTemplate(ctx context.Context, actor Actor, workspaceID uuid.U
 	}
 	version := store.ClusterTemplateVersion{
 		Params: body.Params, ClusterConfiguration: body.ClusterConfiguration,
-		ProviderConfiguration: body.ProviderConfiguration, InitConfiguration: body.InitConfiguration,
+		ProviderConfiguration: body.ProviderConfiguration, SshConfiguration: body.SSHConfiguration, InitConfiguration: body.InitConfiguration,
 	}
 	for i, g := range body.ResourceGroups {
 		g.Name = strconv.Itoa(i)

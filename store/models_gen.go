@@ -256,6 +256,7 @@ type ClusterTemplateVersion struct {
 	CreatedBy             string
 	CreatedAt             time.Time
 	ParamsText            string
+	SshConfiguration      string
 }
 
 type ClusterView struct {

@@ -63,9 +63,9 @@ func (q *Queries) CountTemplateVersions(ctx context.Context, templateID uuid.UUI
 
 const importTemplateVersion = `-- name: ImportTemplateVersion :one
 insert into cluster_template_versions
-    (template_id, number, comment, available, params, params_text, cluster_configuration, provider_configuration, init_configuration, resource_groups, created_by)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-returning id, template_id, number, comment, available, params, cluster_configuration, provider_configuration, init_configuration, resource_groups, created_by, created_at, params_text
+    (template_id, number, comment, available, params, params_text, cluster_configuration, provider_configuration, ssh_configuration, init_configuration, resource_groups, created_by)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+returning id, template_id, number, comment, available, params, cluster_configuration, provider_configuration, init_configuration, resource_groups, created_by, created_at, params_text, ssh_configuration
 `
 
 type ImportTemplateVersionParams struct {
@@ -77,6 +77,7 @@ type ImportTemplateVersionParams struct {
 	ParamsText            string
 	ClusterConfiguration  string
 	ProviderConfiguration string
+	SshConfiguration      string
 	InitConfiguration     string
 	ResourceGroups        ResourceGroups
 	CreatedBy             string
@@ -93,6 +94,7 @@ func (q *Queries) ImportTemplateVersion(ctx context.Context, arg ImportTemplateV
 		arg.ParamsText,
 		arg.ClusterConfiguration,
 		arg.ProviderConfiguration,
+		arg.SshConfiguration,
 		arg.InitConfiguration,
 		arg.ResourceGroups,
 		arg.CreatedBy,
@@ -112,6 +114,7 @@ func (q *Queries) ImportTemplateVersion(ctx context.Context, arg ImportTemplateV
 		&i.CreatedBy,
 		&i.CreatedAt,
 		&i.ParamsText,
+		&i.SshConfiguration,
 	)
 	return i, err
 }
@@ -160,11 +163,11 @@ func (q *Queries) InsertTemplate(ctx context.Context, arg InsertTemplateParams) 
 
 const insertTemplateVersion = `-- name: InsertTemplateVersion :one
 insert into cluster_template_versions
-    (template_id, number, comment, params, params_text, cluster_configuration, provider_configuration, init_configuration, resource_groups, created_by)
+    (template_id, number, comment, params, params_text, cluster_configuration, provider_configuration, ssh_configuration, init_configuration, resource_groups, created_by)
 select $1::uuid, coalesce(max(v.number), 0) + 1, $2, $3, $4, $5,
-       $6, $7, $8, $9
+       $6, $7, $8, $9, $10
 from cluster_template_versions v where v.template_id = $1::uuid
-returning id, template_id, number, comment, available, params, cluster_configuration, provider_configuration, init_configuration, resource_groups, created_by, created_at, params_text
+returning id, template_id, number, comment, available, params, cluster_configuration, provider_configuration, init_configuration, resource_groups, created_by, created_at, params_text, ssh_configuration
 `
 
 type InsertTemplateVersionParams struct {
@@ -174,6 +177,7 @@ type InsertTemplateVersionParams struct {
 	ParamsText            string
 	ClusterConfiguration  string
 	ProviderConfiguration string
+	SshConfiguration      string
 	InitConfiguration     string
 	ResourceGroups        ResourceGroups
 	CreatedBy             string
@@ -188,6 +192,7 @@ func (q *Queries) InsertTemplateVersion(ctx context.Context, arg InsertTemplateV
 		arg.ParamsText,
 		arg.ClusterConfiguration,
 		arg.ProviderConfiguration,
+		arg.SshConfiguration,
 		arg.InitConfiguration,
 		arg.ResourceGroups,
 		arg.CreatedBy,
@@ -207,6 +212,7 @@ func (q *Queries) InsertTemplateVersion(ctx context.Context, arg InsertTemplateV
 		&i.CreatedBy,
 		&i.CreatedAt,
 		&i.ParamsText,
+		&i.SshConfiguration,
 	)
 	return i, err
 }
@@ -644,7 +650,7 @@ func (q *Queries) TemplateLines(ctx context.Context, arg TemplateLinesParams) ([
 }
 
 const templateVersion = `-- name: TemplateVersion :one
-select id, template_id, number, comment, available, params, cluster_configuration, provider_configuration, init_configuration, resource_groups, created_by, created_at, params_text from cluster_template_versions where id = $1
+select id, template_id, number, comment, available, params, cluster_configuration, provider_configuration, init_configuration, resource_groups, created_by, created_at, params_text, ssh_configuration from cluster_template_versions where id = $1
 `
 
 func (q *Queries) TemplateVersion(ctx context.Context, id uuid.UUID) (ClusterTemplateVersion, error) {
@@ -664,12 +670,13 @@ func (q *Queries) TemplateVersion(ctx context.Context, id uuid.UUID) (ClusterTem
 		&i.CreatedBy,
 		&i.CreatedAt,
 		&i.ParamsText,
+		&i.SshConfiguration,
 	)
 	return i, err
 }
 
 const templateVersionByNumber = `-- name: TemplateVersionByNumber :one
-select id, template_id, number, comment, available, params, cluster_configuration, provider_configuration, init_configuration, resource_groups, created_by, created_at, params_text from cluster_template_versions where template_id = $1 and number = $2
+select id, template_id, number, comment, available, params, cluster_configuration, provider_configuration, init_configuration, resource_groups, created_by, created_at, params_text, ssh_configuration from cluster_template_versions where template_id = $1 and number = $2
 `
 
 type TemplateVersionByNumberParams struct {
@@ -694,6 +701,7 @@ func (q *Queries) TemplateVersionByNumber(ctx context.Context, arg TemplateVersi
 		&i.CreatedBy,
 		&i.CreatedAt,
 		&i.ParamsText,
+		&i.SshConfiguration,
 	)
 	return i, err
 }
@@ -777,7 +785,7 @@ func (q *Queries) TemplateVersionNumbers(ctx context.Context, templateID uuid.UU
 }
 
 const templateVersions = `-- name: TemplateVersions :many
-select id, template_id, number, comment, available, params, cluster_configuration, provider_configuration, init_configuration, resource_groups, created_by, created_at, params_text from cluster_template_versions where template_id = $1 order by number desc
+select id, template_id, number, comment, available, params, cluster_configuration, provider_configuration, init_configuration, resource_groups, created_by, created_at, params_text, ssh_configuration from cluster_template_versions where template_id = $1 order by number desc
 `
 
 func (q *Queries) TemplateVersions(ctx context.Context, templateID uuid.UUID) ([]ClusterTemplateVersion, error) {
@@ -803,6 +811,7 @@ func (q *Queries) TemplateVersions(ctx context.Context, templateID uuid.UUID) ([
 			&i.CreatedBy,
 			&i.CreatedAt,
 			&i.ParamsText,
+			&i.SshConfiguration,
 		); err != nil {
 			return nil, err
 		}
@@ -815,7 +824,7 @@ func (q *Queries) TemplateVersions(ctx context.Context, templateID uuid.UUID) ([
 }
 
 const templateVersionsOfWorkspace = `-- name: TemplateVersionsOfWorkspace :many
-select v.id, v.template_id, v.number, v.comment, v.available, v.params, v.cluster_configuration, v.provider_configuration, v.init_configuration, v.resource_groups, v.created_by, v.created_at, v.params_text from cluster_template_versions v
+select v.id, v.template_id, v.number, v.comment, v.available, v.params, v.cluster_configuration, v.provider_configuration, v.init_configuration, v.resource_groups, v.created_by, v.created_at, v.params_text, v.ssh_configuration from cluster_template_versions v
 join cluster_templates t on t.id = v.template_id
 where t.workspace_id = $1
 order by v.template_id, v.number desc
@@ -844,6 +853,7 @@ func (q *Queries) TemplateVersionsOfWorkspace(ctx context.Context, workspaceID u
 			&i.CreatedBy,
 			&i.CreatedAt,
 			&i.ParamsText,
+			&i.SshConfiguration,
 		); err != nil {
 			return nil, err
 		}

@@ -151,10 +151,12 @@ type RenderedGroup struct {
 // Rendered is the configuration of a cluster as its template made it; each field is normalised
 // YAML, possibly of several documents.
 type Rendered struct {
-	ClusterConfiguration  string          `json:"cluster_configuration"`
-	ProviderConfiguration string          `json:"provider_configuration"`
-	InitConfiguration     string          `json:"init_configuration"`
-	Groups                []RenderedGroup `json:"groups"`
+	ClusterConfiguration  string `json:"cluster_configuration"`
+	ProviderConfiguration string `json:"provider_configuration"`
+	// SSHConfiguration is how the machines are reached; nothing follows from a change of it.
+	SSHConfiguration  string          `json:"ssh_configuration,omitempty"`
+	InitConfiguration string          `json:"init_configuration"`
+	Groups            []RenderedGroup `json:"groups"`
 }
 
 // Rendering is a configuration twice: as it is applied, and with masks in place of secrets.

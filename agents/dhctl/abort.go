@@ -32,7 +32,7 @@ func (s *Server) Abort(stream pb.DHCTL_AbortServer) error {
 	return converse(stream.Context(), s, w, func(ctx context.Context, t *talk[pb.AbortStart], m *pb.AbortStart) outcome {
 		return s.operate(ctx, t, request{
 			operation: phases.OperationAbort, options: m.GetOptions(), state: m.GetState(), lenient: true,
-			cluster: m.GetClusterConfig(), provider: m.GetProviderSpecificClusterConfig(),
+			cluster: m.GetClusterConfig(), provider: m.GetProviderSpecificClusterConfig(), connection: m.GetConnectionConfig(),
 		}, func(o *operation) ([]phases.Step, error) {
 			return append([]phases.Step{{Phase: phases.DeleteResources, Skip: true}}, o.teardown()...), nil
 		})

@@ -35,7 +35,7 @@ func (s *Server) Bootstrap(stream pb.DHCTL_BootstrapServer) error {
 	return converse(stream.Context(), s, w, func(ctx context.Context, t *talk[pb.BootstrapStart], m *pb.BootstrapStart) outcome {
 		return s.operate(ctx, t, request{
 			operation: phases.OperationBootstrap, options: m.GetOptions(), state: m.GetState(),
-			cluster: m.GetClusterConfig(), provider: m.GetProviderSpecificClusterConfig(),
+			cluster: m.GetClusterConfig(), provider: m.GetProviderSpecificClusterConfig(), connection: m.GetConnectionConfig(),
 		}, bootstrapSteps(m))
 	})
 }

@@ -37,7 +37,7 @@ func (s *Server) Destroy(stream pb.DHCTL_DestroyServer) error {
 	return converse(stream.Context(), s, w, func(ctx context.Context, t *talk[pb.DestroyStart], m *pb.DestroyStart) outcome {
 		return s.operate(ctx, t, request{
 			operation: phases.OperationDestroy, options: m.GetOptions(), state: m.GetState(), lenient: true,
-			cluster: m.GetClusterConfig(), provider: m.GetProviderSpecificClusterConfig(),
+			cluster: m.GetClusterConfig(), provider: m.GetProviderSpecificClusterConfig(), connection: m.GetConnectionConfig(),
 		}, func(o *operation) ([]phases.Step, error) {
 			return append([]phases.Step{{Phase: phases.DeleteResources, Input: o.operation, Run: o.deleteResources}}, o.teardown()...), nil
 		})

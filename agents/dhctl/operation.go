@@ -24,7 +24,9 @@ type request struct {
 	operation         string
 	options           options
 	cluster, provider string
-	state             string
+	// connection is how machines are reached, for operations that do it by SSH.
+	connection string
+	state      string
 	// kubeconfig reaches a cluster that was not made here; of operations on one that is attached
 	// already it stands in the state.
 	kubeconfig string
@@ -101,6 +103,9 @@ func (s *Server) begin(ctx context.Context, t speaker, r request) (*operation, f
 	}
 	if !clusterID.MatchString(o.id) {
 		return nil, nil, fmt.Errorf("commander_uuid %q is not a UUID", o.id)
+	}
+	if _, err := config.ParseConnection(r.connection, true, false); err != nil && !r.lenient {
+		return nil, nil, fmt.Errorf("read the connection: %w", err)
 	}
 	err := s.choose(o)
 	if err != nil {

@@ -45,7 +45,7 @@ func (i *Dhctl) Run(ctx context.Context, op Operation, hooks Hooks) (Result, err
 	}
 	request := dhctl.Request{
 		UUID: op.ClusterID, InitConfig: op.InitConfig, ClusterConfig: op.ClusterConfig, ProviderConfig: op.ProviderConfig,
-		Resources: op.Resources, State: string(op.State), Approved: op.ApprovedChange, Connection: op.Kubeconfig,
+		Resources: op.Resources, State: string(op.State), Approved: op.ApprovedChange, Connection: op.Connection,
 	}
 	result, err := run(ctx, request, i.handler(hooks))
 	out := Result{State: stateOf(result.State, op.State), Stopped: result.Stopped}

@@ -32,8 +32,9 @@ type Operation struct {
 	ClusterID                                 string
 	ClusterConfig, ProviderConfig, InitConfig string
 	Resources                                 string
-	// Kubeconfig reaches a cluster that is to be attached.
-	Kubeconfig     string
+	// Connection is how the machines are reached when they are installed or deleted, as documents
+	// SSHConfig and SSHHost; for a cluster that is to be attached it is a kubeconfig.
+	Connection     string
 	State          []byte
 	ApprovedChange string
 	CommanderUUID  string

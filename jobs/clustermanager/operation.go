@@ -21,7 +21,12 @@ func (a *attempt) operation() (Operation, error) {
 		ApprovedChange: a.work.Task.ChangeID,
 		CommanderUUID:  a.UUID,
 	}
-	op.Kubeconfig = string(a.work.Kubeconfig)
+	switch op.Kind {
+	case store.TaskBootstrap, store.TaskDestroy, store.TaskAbort:
+		op.Connection = rendered.SSHConfiguration
+	case store.TaskAttach:
+		op.Connection = string(a.work.Kubeconfig)
+	}
 	if op.Kind == store.TaskBootstrap || op.Kind == store.TaskAttach {
 		agent, err := a.agentModule()
 		if err != nil {

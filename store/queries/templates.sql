@@ -28,9 +28,9 @@ select * from cluster_templates where form_nonce = $1;
 -- name: InsertTemplateVersion :one
 -- The next version of a template. The template's row must be locked.
 insert into cluster_template_versions
-    (template_id, number, comment, params, params_text, cluster_configuration, provider_configuration, init_configuration, resource_groups, created_by)
+    (template_id, number, comment, params, params_text, cluster_configuration, provider_configuration, ssh_configuration, init_configuration, resource_groups, created_by)
 select sqlc.arg(template_id)::uuid, coalesce(max(v.number), 0) + 1, @comment, @params, @params_text, @cluster_configuration,
-       @provider_configuration, @init_configuration, @resource_groups, @created_by
+       @provider_configuration, @ssh_configuration, @init_configuration, @resource_groups, @created_by
 from cluster_template_versions v where v.template_id = sqlc.arg(template_id)::uuid
 returning *;
 
@@ -80,8 +80,8 @@ order by v.template_id, v.number desc;
 -- name: ImportTemplateVersion :one
 -- A version that keeps its number from where it comes.
 insert into cluster_template_versions
-    (template_id, number, comment, available, params, params_text, cluster_configuration, provider_configuration, init_configuration, resource_groups, created_by)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+    (template_id, number, comment, available, params, params_text, cluster_configuration, provider_configuration, ssh_configuration, init_configuration, resource_groups, created_by)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 returning *;
 
 -- name: SetTemplateVersion :exec

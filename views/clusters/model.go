@@ -122,6 +122,7 @@ type Facts struct {
 	CheckDue         time.Time // of a check that is late; zero while it is not
 	ReportedAt       time.Time // zero: never
 	Revision         int
+	PublicKey        string // for SSH; empty when no machine is reached by it
 }
 
 // Totals are sums over a cluster's nodes. They are unknown until an agent reported.

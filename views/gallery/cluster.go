@@ -15,6 +15,7 @@ func facts() clusters.Facts {
 	return clusters.Facts{
 		Template: "Lab", TemplateVersion: 3, Kubernetes: "1.36.3", KubernetesWanted: "1.37.2", AgentVersion: "0.1.0",
 		CreatedAt: ago(19 * time.Hour), CreatedBy: "ada@corp", CheckedAt: ago(4 * time.Minute), ReportedAt: ago(3 * time.Second), Revision: 7,
+		PublicKey: "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIMCommanderSampleKeyOfThisGalleryOnly commander",
 	}
 }
 

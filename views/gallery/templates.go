@@ -51,7 +51,7 @@ func templatePages() []Exhibit {
 		Note: ui.Field{Name: templates.FieldComment, Kind: ui.Text, Title: "Comment of the version", Value: versions[1].Comment, Optional: true},
 		Texts: []templates.Text{
 			{Title: i18n.M("templates.parameters"), YAML: "- key: count # of workers\n  type: number\n  title: Workers\n"},
-			{Title: i18n.M("section.kubernetes"), YAML: clusterYAML}, {Title: i18n.M("section.placement"), YAML: placementYAML}, {Title: i18n.M("section.init")},
+			{Title: i18n.M("section.kubernetes"), YAML: clusterYAML}, {Title: i18n.M("section.placement"), YAML: placementYAML}, {Title: i18n.M("section.ssh")}, {Title: i18n.M("section.init")},
 			{Title: i18n.Plain("base"), YAML: "kind: Namespace\n", Group: &templates.Keeping{Controlled: true}},
 		},
 	}
@@ -90,6 +90,7 @@ func editors() []Exhibit {
 			{Name: templates.FieldParams, Title: i18n.M("templates.parameters"), Hint: i18n.M("templates.params_hint"), Text: "- header: Size\n- key: count # of workers\n  type: number\n  title: Workers\n  default: 2\n"},
 			{Name: templates.FieldCluster, Title: i18n.M("section.kubernetes"), Hint: i18n.M("templates.section_hint", "{{ .podSubnet }}"), Text: clusterYAML},
 			{Name: templates.FieldProvider, Title: i18n.M("section.placement"), Text: placementYAML},
+			{Name: templates.FieldSSH, Title: i18n.M("section.ssh"), Hint: i18n.M("templates.ssh_hint")},
 			{Name: templates.FieldInit, Title: i18n.M("section.init")},
 		},
 		Groups: []templates.Group{{Name: "base", Controlled: true, Section: templates.Section{Name: templates.GroupField(0, templates.GroupTemplate), Title: i18n.M("templates.manifests"), Text: "kind: Namespace\n"}}},

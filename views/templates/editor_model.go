@@ -84,6 +84,7 @@ const (
 	FieldParams   = "params"
 	FieldCluster  = "cluster_configuration"
 	FieldProvider = "provider_configuration"
+	FieldSSH      = "ssh_configuration"
 	FieldInit     = "init_configuration"
 	FieldKeys     = "tried_keys"
 	FieldSchema   = "tried_schema"

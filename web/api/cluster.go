@@ -72,6 +72,7 @@ type cluster struct {
 	summary
 	Values                                         store.Values     `json:"values"`
 	ClusterType                                    string           `json:"cluster_type"`
+	SSHPublicKey                                   string           `json:"ssh_public_key"`
 	ClusterTemplateVersionID                       *uuid.UUID       `json:"cluster_template_version_id"`
 	ClusterTemplateVersionSwitchedAt               *moment          `json:"cluster_template_version_switched_at"`
 	RegistryID                                     *uuid.UUID       `json:"registry_id"`
@@ -82,6 +83,7 @@ type cluster struct {
 	ResourcesCheckedAt                             *moment          `json:"resources_checked_at"`
 	ResourcesAppliedAt                             *moment          `json:"resources_applied_at"`
 	ResourcesStateResults                          []resourceResult `json:"resources_state_results"`
+	SSHConfigurationRendered                       string           `json:"ssh_configuration_rendered"`
 	InitConfigurationRendered                      string           `json:"init_configuration_rendered"`
 	InitResourcesRendered                          *string          `json:"init_resources_rendered"`
 	DhctlConfigurationRendered                     string           `json:"dhctl_configuration_rendered"`
@@ -121,10 +123,11 @@ type host struct {
 func (a *api) clusterOf(ctx context.Context, view fleet.ClusterView) cluster {
 	wanted := view.Wanted.Rendering.Shown
 	c := cluster{
-		summary: a.summaryOf(view.Line), Values: view.Wanted.Shown, ClusterType: view.ClusterType,
+		summary: a.summaryOf(view.Line), Values: view.Wanted.Shown, ClusterType: view.ClusterType, SSHPublicKey: view.SshPublicKey,
 		RegistryID: view.RegistryID, RegistryMode: &view.RegistryMode, ClusterTemplateVersionID: view.TemplateVersionID, ClusterTemplateVersionSwitchedAt: optional(view.TemplateSwitchedAt),
 		ClusterConfigurationAppliedAt: optional(view.AppliedAt), ClusterConfigurationCheckedAt: optional(view.CheckedAt),
 		ResourcesStateResults: []resourceResult{}, ClusterAgentData: []agentData{}, ConnectionHosts: connectionHosts{Masters: []host{}},
+		SSHConfigurationRendered:            wanted.SSHConfiguration,
 		InitConfigurationRendered:           wanted.InitConfiguration,
 		DhctlConfigurationRendered:          documents(wanted.ClusterConfiguration, wanted.ProviderConfiguration, wanted.InitConfiguration),
 		DesiredClusterConfigurationRendered: wanted.ClusterConfiguration, DesiredProviderSpecificClusterConfiguration: wanted.ProviderConfiguration,

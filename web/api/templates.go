@@ -44,6 +44,7 @@ type bodies struct {
 	ParamsText                                   string                `json:"params_text"` // params as their author wrote them, in YAML
 	ClusterConfigurationTemplate                 string                `json:"cluster_configuration_template"`
 	ProviderSpecificClusterConfigurationTemplate string                `json:"provider_specific_cluster_configuration_template"`
+	SSHConfigurationTemplate                     string                `json:"ssh_configuration_template"`
 	InitConfigurationTemplate                    string                `json:"init_configuration_template"`
 	KubernetesResourceGroups                     []store.ResourceGroup `json:"kubernetes_resource_groups"`
 }
@@ -66,7 +67,7 @@ func versionOf(t store.ClusterTemplate, v store.ClusterTemplateVersion, whole bo
 		Available: v.Available, CreatedBy: v.CreatedBy, CreatedAt: moment(v.CreatedAt),
 	}
 	if whole {
-		version.bodies = &bodies{fleet.BodyOf(v).ParamsText, v.ClusterConfiguration, v.ProviderConfiguration, v.InitConfiguration, v.ResourceGroups}
+		version.bodies = &bodies{fleet.BodyOf(v).ParamsText, v.ClusterConfiguration, v.ProviderConfiguration, v.SshConfiguration, v.InitConfiguration, v.ResourceGroups}
 	}
 	return version
 }

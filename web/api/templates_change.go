@@ -25,6 +25,7 @@ type templateBody struct {
 	Params     json.RawMessage       `json:"params"`
 	Cluster    *string               `json:"cluster_configuration_template"`
 	Provider   *string               `json:"provider_specific_cluster_configuration_template"`
+	SSH        *string               `json:"ssh_configuration_template"`
 	Init       *string               `json:"init_configuration_template"`
 	Groups     *store.ResourceGroups `json:"kubernetes_resource_groups"`
 }
@@ -36,7 +37,8 @@ func (t templateBody) over(body fleet.TemplateVersionBody) fleet.TemplateVersion
 		body.Params, body.ParamsText = t.Params, ""
 	}
 	for _, text := range []struct{ sent, into *string }{
-		{t.ParamsText, &body.ParamsText}, {t.Cluster, &body.ClusterConfiguration}, {t.Provider, &body.ProviderConfiguration}, {t.Init, &body.InitConfiguration},
+		{t.ParamsText, &body.ParamsText}, {t.Cluster, &body.ClusterConfiguration}, {t.Provider, &body.ProviderConfiguration},
+		{t.SSH, &body.SSHConfiguration}, {t.Init, &body.InitConfiguration},
 	} {
 		if text.sent != nil {
 			*text.into = *text.sent

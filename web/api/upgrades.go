@@ -29,11 +29,12 @@ type upgrade struct {
 
 type rendered struct {
 	renderedSections
+	SSHConfiguration  string `json:"ssh_configuration_rendered"`
 	InitConfiguration string `json:"init_configuration_rendered"`
 }
 
 func renderedOf(r store.Rendered) rendered {
-	return rendered{renderedSections{r.ClusterConfiguration, r.ProviderConfiguration, groupsOf(r.Groups)}, r.InitConfiguration}
+	return rendered{renderedSections{r.ClusterConfiguration, r.ProviderConfiguration, groupsOf(r.Groups)}, r.SSHConfiguration, r.InitConfiguration}
 }
 
 // upgradeItem is what becomes of one parameter.

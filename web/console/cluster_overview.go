@@ -67,6 +67,9 @@ func factsOf(view fleet.ClusterView) clusters.Facts {
 		KubernetesWanted: wantedKubernetes(view.Wanted), CreatedAt: view.CreatedAt,
 		CheckedAt: moment(view.CheckedAt), CheckDue: view.CheckDue, Revision: view.Revision, CreatedBy: view.CreatedBy,
 	}
+	if view.Wanted.Rendering.Shown.SSHConfiguration != "" {
+		facts.PublicKey = view.SshPublicKey
+	}
 	if view.Report != nil {
 		facts.Kubernetes = kubernetesVersion(view.Report.KubernetesVersion)
 		facts.AgentVersion, facts.ReportedAt = view.Report.AgentVersion, view.Report.ReportedAt

@@ -15,6 +15,7 @@ import (
 var sectionTitles = map[string]i18n.Message{
 	fleet.SectionCluster:  i18n.M("section.kubernetes"),
 	fleet.SectionProvider: i18n.M("section.placement"),
+	fleet.SectionSSH:      i18n.M("section.ssh"),
 	fleet.SectionInit:     i18n.M("section.init"),
 }
 
@@ -35,6 +36,7 @@ func partsOf(rendered store.Rendered) []part {
 	parts := []part{
 		{fleet.SectionCluster, rendered.ClusterConfiguration},
 		{fleet.SectionProvider, rendered.ProviderConfiguration},
+		{fleet.SectionSSH, rendered.SSHConfiguration},
 		{fleet.SectionInit, rendered.InitConfiguration},
 	}
 	for _, group := range rendered.Groups {
@@ -43,8 +45,8 @@ func partsOf(rendered store.Rendered) []part {
 	return parts
 }
 
-// sections are the parts of a configuration with what keeps each from being made. The
-// installation's part is optional and left out when it is empty.
+// sections are the parts of a configuration with what keeps each from being made. Those
+// of the installation and of SSH are optional and left out when they are empty.
 func sections(shown store.Rendered, found store.RenderErrors) []clusters.Section {
 	var out []clusters.Section
 	for _, p := range partsOf(shown) {
@@ -55,7 +57,8 @@ func sections(shown store.Rendered, found store.RenderErrors) []clusters.Section
 				break
 			}
 		}
-		if p.section == fleet.SectionInit && s.YAML == "" && s.Problem.IsZero() {
+		optional := p.section == fleet.SectionInit || p.section == fleet.SectionSSH
+		if optional && s.YAML == "" && s.Problem.IsZero() {
 			continue
 		}
 		out = append(out, s)

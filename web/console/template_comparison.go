@@ -71,8 +71,7 @@ func comparedParts(from, to fleet.TemplateVersionBody, onlyChanged bool) []templ
 		parts = append(parts, p)
 	}
 	left, right := textsOf(from), textsOf(to)
-	const fixed = 4 // parts that every version has
-	for i := range fixed {
+	for i := range len(left) - len(from.ResourceGroups) { // the parts that every version has
 		add(templates.Compared{Title: left[i].Title}, left[i].YAML, right[i].YAML)
 	}
 	groups := map[string]store.ResourceGroup{}

@@ -100,6 +100,7 @@ func editorTexts(page *templates.Editor, e editing, trial fleet.Trial) {
 		{Name: templates.FieldParams, Title: i18n.M("templates.parameters"), Hint: i18n.M("templates.params_hint"), Text: body.ParamsText, Problems: found[fleet.SectionParameters]},
 		{Name: templates.FieldCluster, Title: sectionTitle(fleet.SectionCluster), Hint: hint, Text: body.ClusterConfiguration, Problems: found[fleet.SectionCluster]},
 		{Name: templates.FieldProvider, Title: sectionTitle(fleet.SectionProvider), Text: body.ProviderConfiguration, Problems: found[fleet.SectionProvider]},
+		{Name: templates.FieldSSH, Title: sectionTitle(fleet.SectionSSH), Hint: i18n.M("templates.ssh_hint"), Text: body.SSHConfiguration, Problems: found[fleet.SectionSSH]},
 		{Name: templates.FieldInit, Title: sectionTitle(fleet.SectionInit), Text: body.InitConfiguration, Problems: found[fleet.SectionInit]},
 	}
 	for n, g := range body.ResourceGroups {

@@ -47,7 +47,7 @@ func templateTypedIn(r *http.Request) (templateTyped, error) {
 		body: fleet.TemplateVersionBody{
 			Comment: form.Get(templates.FieldVersionComment), ParamsText: blocks.text,
 			ClusterConfiguration: form.Get(templates.FieldCluster), ProviderConfiguration: form.Get(templates.FieldProvider),
-			InitConfiguration: form.Get(templates.FieldInit),
+			SSHConfiguration: form.Get(templates.FieldSSH), InitConfiguration: form.Get(templates.FieldInit),
 		},
 	}
 	var err error

@@ -87,6 +87,7 @@ func textsOf(body fleet.TemplateVersionBody) []templates.Text {
 		{Title: i18n.M("templates.parameters"), YAML: body.ParamsText},
 		{Title: sectionTitle(fleet.SectionCluster), YAML: body.ClusterConfiguration},
 		{Title: sectionTitle(fleet.SectionProvider), YAML: body.ProviderConfiguration},
+		{Title: sectionTitle(fleet.SectionSSH), YAML: body.SSHConfiguration},
 		{Title: sectionTitle(fleet.SectionInit), YAML: body.InitConfiguration},
 	}
 	for _, g := range body.ResourceGroups {
