@@ -257,6 +257,9 @@ func (f *Fleet) Finish(ctx context.Context, d Delivery, end Ending) error {
 
 func (f *Fleet) finish(ctx context.Context, tx *store.Tx, d Delivery, end Ending) error {
 	row, err := tx.Task(ctx, d.TaskID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return ErrSuperseded // a check that counted as lost, and that a later one has replaced
+	}
 	if err != nil {
 		return err
 	}
@@ -418,6 +421,9 @@ func (f *Fleet) deliverNext(ctx context.Context, tx *store.Tx, cluster store.Clu
 func (f *Fleet) HandBack(ctx context.Context, d Delivery, state []byte) error {
 	return f.Store.InTx(ctx, func(tx *store.Tx) error {
 		row, err := tx.Task(ctx, d.TaskID)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return ErrSuperseded
+		}
 		if err != nil {
 			return err
 		}
