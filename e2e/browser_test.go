@@ -62,6 +62,12 @@ func (b *browser) hear(event any) {
 	case *runtime.EventExceptionThrown:
 		b.said = append(b.said, e.ExceptionDetails.Text)
 	case *page.EventJavascriptDialogOpening:
+		if strings.Contains(e.Message, "not saved") { // the question of a form that is left: it is meant
+			go func() {
+				_, _ = chromedp.Call(b.tab, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{Accept: true})
+			}()
+			return
+		}
 		b.said = append(b.said, "dialog: "+e.Message)
 	}
 }

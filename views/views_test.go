@@ -99,7 +99,7 @@ func TestEveryKeyHasAText(t *testing.T) {
 
 // composed are beginnings of keys whose ends are codes, which no scan can see whole.
 var composed = []string{
-	"cluster.status.", "event.", "day.", "notify.kind.", "configuration.status.", "task.status.", "node.status.", "object.status.", "task.kind.", "phase.",
+	"cluster.status.", "did.", "event.", "day.", "notify.kind.", "configuration.status.", "task.status.", "node.status.", "object.status.", "task.kind.", "phase.",
 	"step.state.", "failure.", "unit.", "month.", "filter.", "section.", "fault.", "parameter.", "cluster.name.",
 	"cluster.next.", "task.next.", "task.note.", "action.", "role.", "keys.", "log.", "access.", "form.", "deletion.", "tokens.problem.",
 	"builder.kind.", "builder.property.", "upgrade.outcome.", "switch.status.", "switch.state.", "switch.next.", "render.", "task.failure", "task.lost", "task.cancel", "plain",

@@ -54,7 +54,7 @@ func keysIn(t *testing.T, root string) map[string]string {
 				return n.Name.Name != "Kind"
 			case *ast.CallExpr:
 				callee, is := n.Fun.(*ast.SelectorExpr)
-				return !is || callee.Sel.Name != "requeue"
+				return !is || callee.Sel.Name != "requeue" && callee.Sel.Name != "auditGivenUp"
 			case *ast.BasicLit:
 				if text, err := strconv.Unquote(n.Value); n.Kind == token.STRING && err == nil &&
 					keyLike.MatchString(text) && !strings.HasSuffix(text, ".yaml") {
