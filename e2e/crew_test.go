@@ -133,13 +133,10 @@ func (c *crew) operate(kind store.TaskKind, k kill, begin func() (*store.Task, e
 	what := fmt.Sprintf("%s with the %s killed in %s", kind, k.victim, k.phase)
 	// A machine that is short of time may have made the worker hand the task to another attempt before.
 	held := c.awaitHeld(what, task.ID)
-	var pids []int
-	await(t, "there is the "+string(k.victim), 30*time.Second, func(context.Context) (bool, error) {
-		pids = c.find(k.victim, task.ClusterID)
-		return len(pids) > 0, nil
-	})
 	before := c.machines(task.ClusterID)
-	end(t, pids)
+	await(t, "the "+string(k.victim)+" is killed", 30*time.Second, func(context.Context) (bool, error) {
+		return end(c.find(k.victim, task.ClusterID))
+	})
 	release()
 	c.replace(k.victim)
 	now := c.awaitOver(what, task.ID)
@@ -190,7 +187,15 @@ func (c *crew) hold(kind store.TaskKind, phase string) (release func()) {
 		c.t.Fatal(err)
 	}
 	c.sql("insert into witness_holds values ($1, $2)", kind, phase)
+	released := false
+	c.t.Cleanup(func() { // of a test that failed: the pool waits for its connections
+		if !released {
+			_ = conn.Conn().Close(context.Background())
+			conn.Release()
+		}
+	})
 	return func() {
+		released = true
 		c.sql("delete from witness_holds")
 		_, err := conn.Exec(c.t.Context(), "select pg_advisory_unlock(20260730)")
 		conn.Release()

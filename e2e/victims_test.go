@@ -1,9 +1,10 @@
 package e2e
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"syscall"
-	"testing"
 
 	"github.com/google/uuid"
 
@@ -84,12 +85,16 @@ func (c *crew) replace(v victim) {
 	}
 }
 
-// end takes processes away.
-func end(t *testing.T, pids []int) {
-	t.Helper()
+// end takes processes away and tells whether there was one: what was found may be gone by itself, and
+// its successor is looked for again.
+func end(pids []int) (ended bool, err error) {
 	for _, pid := range pids {
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-			t.Fatalf("kill %d: %v", pid, err)
+		switch killed := syscall.Kill(pid, syscall.SIGKILL); {
+		case killed == nil:
+			ended = true
+		case !errors.Is(killed, syscall.ESRCH):
+			err = errors.Join(err, fmt.Errorf("kill %d: %w", pid, killed))
 		}
 	}
+	return ended, err
 }
