@@ -58,23 +58,11 @@ func (b *bench) keys(ctx context.Context) (figures []figure, err error) {
 	if err := multiply(ctx, pool, b.Many); err != nil {
 		return nil, err
 	}
-	ours, _, err := s.ready(ctx, s.pages)
-	defer end(ours, &err)
+	tab, address, stop, err := s.browser(ctx, secret)
 	if err != nil {
 		return nil, err
 	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.Flag("ignore-certificate-errors", true))
-	allocator, cancel := chromedp.NewExecAllocator(ctx, options...)
-	defer cancel()
-	tab, cancel := chromedp.NewContext(allocator)
-	defer cancel()
-	address, yes := "https://localhost:"+fmt.Sprint(ours.port), true
-	if err := chromedp.Do(tab, chromedp.Navigate("about:blank")); err != nil {
-		return nil, fmt.Errorf("start Chromium: %w", err)
-	}
-	if _, err := chromedp.Call(tab, network.SetCookie, network.SetCookieParams{Name: session.Cookie, Value: secret, URL: address, Path: "/", Secure: &yes}); err != nil {
-		return nil, fmt.Errorf("sign in: %w", err)
-	}
+	defer stop(&err)
 	rows, err := typeInFilter(tab, address+paths.Clusters(workspace), b.Keys)
 	if err != nil {
 		return nil, err
@@ -82,6 +70,34 @@ func (b *bench) keys(ctx context.Context) (figures []figure, err error) {
 	return []figure{
 		{what: fmt.Sprintf("from a key in the filter to painted rows, %d clusters, Chromium", b.Many), samples: rows, unit: milliseconds, goal: fmt.Sprintf("p95 ≤ 100 ms; here %s", milliseconds(rows.at(.95)))},
 	}, nil
+}
+
+// browser starts the pages and a Chromium that has signed in to them; stop ends both.
+func (s *site) browser(ctx context.Context, secret string) (tab context.Context, address string, stop func(*error), err error) {
+	ours, _, err := s.ready(ctx, s.pages)
+	if err != nil {
+		end(ours, &err)
+		return nil, "", nil, err
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.Flag("ignore-certificate-errors", true))
+	allocator, cancel := chromedp.NewExecAllocator(ctx, options...)
+	tab, closeTab := chromedp.NewContext(allocator)
+	stop = func(err *error) {
+		closeTab()
+		cancel()
+		end(ours, err)
+	}
+	yes := true
+	address = "https://localhost:" + fmt.Sprint(ours.port)
+	if err = chromedp.Do(tab, chromedp.Navigate("about:blank")); err != nil {
+		err = fmt.Errorf("start Chromium: %w", err)
+	} else if _, err = chromedp.Call(tab, network.SetCookie, network.SetCookieParams{Name: session.Cookie, Value: secret, URL: address, Path: "/", Secure: &yes}); err != nil {
+		err = fmt.Errorf("sign in: %w", err)
+	}
+	if err != nil {
+		stop(&err)
+	}
+	return tab, address, stop, err
 }
 
 // pages starts the roles that people meet. The one that looks after clusters would start a connector

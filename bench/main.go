@@ -76,6 +76,7 @@ var measurements = []measurement{
 	{"steady", []string{"checked"}, (*bench).steady},
 	{"lists", []string{"many", "requests"}, (*bench).lists},
 	{"keys", []string{"many", "keys"}, (*bench).keys},
+	{"editor", []string{"keys"}, (*bench).editor},
 	{"create", []string{"samples"}, (*bench).create},
 	{"together", []string{"together"}, (*bench).together},
 	{"idle", []string{"idle"}, (*bench).idle},

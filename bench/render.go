@@ -59,7 +59,7 @@ func cpuEach(into *samples, call func() error) error {
 		}
 	}
 	after, err := cpuOf(os.Getpid())
-	*into = append(*into, (after - before).Seconds()/rounds)
+	*into = append(*into, (after-before).Seconds()/rounds)
 	return err
 }
 
