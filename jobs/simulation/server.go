@@ -183,7 +183,7 @@ func (s *serverRun) rows(ctx context.Context) (*rows, error) {
 		collect(ctx, s.conn, &r.states, "select * from cluster_states order by written_at"),
 		collect(ctx, s.conn, &r.revisions, "select * from cluster_revisions order by created_at"),
 		collect(ctx, s.conn, &r.audits, `select workspace_slug, actor_type, actor_name, remote_address, request_id, action, object_type, object_id,
-			changes, workspace_id, actor_id from audits order by at, action, id`),
+			changes, workspace_id, actor_id from audits`),
 	)
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,10 +46,13 @@ func (e Ended) String() string {
 			}
 		}
 	}
+	// Several are written in one transaction, at one time: what was written counts, not in which order.
+	var audits []string
 	for _, a := range r.audits.rows {
-		fmt.Fprintf(&b, "%s %s %s: %s\n", a.ActorName, a.Action, a.ObjectType, r.anonymous(a.Changes))
+		audits = append(audits, fmt.Sprintf("%s %s %s: %s\n", a.ActorName, a.Action, a.ObjectType, r.anonymous(a.Changes)))
 	}
-	return b.String()
+	slices.Sort(audits)
+	return b.String() + strings.Join(audits, "")
 }
 
 func (r *rows) tellTask(b *strings.Builder, t *store.Task, since func(*time.Time) string) {
