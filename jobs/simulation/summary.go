@@ -1,12 +1,15 @@
 package simulation
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/google/uuid"
 
 	"commander/store"
 )
@@ -15,7 +18,7 @@ import (
 // since the run began.
 func (e Ended) String() string {
 	var b strings.Builder
-	r := e.rows
+	r := e.rows.inOrder()
 	since := func(t *time.Time) string {
 		if t == nil {
 			return "never"
@@ -53,6 +56,22 @@ func (e Ended) String() string {
 	}
 	slices.Sort(audits)
 	return b.String() + strings.Join(audits, "")
+}
+
+// inOrder sorts what was made at one moment, which two databases give in any order.
+func (r *rows) inOrder() *rows {
+	names := map[uuid.UUID]string{}
+	for _, c := range r.clusters.rows {
+		names[c.ID] = c.Name
+	}
+	sorted := *r
+	sorted.tasks.rows = slices.Clone(r.tasks.rows)
+	slices.SortStableFunc(sorted.tasks.rows, func(a, b *store.Task) int {
+		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(names[a.ClusterID], names[b.ClusterID]), cmp.Compare(a.Kind, b.Kind))
+	})
+	sorted.revisions.rows = slices.Clone(r.revisions.rows)
+	slices.SortStableFunc(sorted.revisions.rows, func(a, b *store.ClusterRevision) int { return cmp.Compare(a.Revision, b.Revision) })
+	return &sorted
 }
 
 func (r *rows) tellTask(b *strings.Builder, t *store.Task, since func(*time.Time) string) {
