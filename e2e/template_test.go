@@ -35,6 +35,7 @@ func TestATemplateAuthor(t *testing.T) {
 	b := newBrowser(t, 4*time.Minute)
 	b.signIn("admin@example.com", shared.admin)
 	b.press("Demo")
+	b.until("the workspace is there", visible("h1", "Clusters")) // the list of workspaces has Templates, too
 	b.press("Templates")
 	b.press("Create template")
 	b.fill("[name=name]", "Authored")
@@ -88,6 +89,7 @@ func TestATemplateAuthorWithoutScripts(t *testing.T) {
 	}))
 	b.signIn("admin@example.com", shared.admin)
 	b.press("Demo")
+	b.until("the workspace is there", visible("h1", "Clusters")) // the list of workspaces has Templates, too
 	b.press("Templates")
 	b.press("Create template")
 	b.fill("[name=name]", "Plain")
