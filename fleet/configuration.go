@@ -169,28 +169,29 @@ func sectionError(section string, err error) store.RenderError {
 // engine for that provider says the rest.
 func structureErrors(rendered store.Rendered) store.RenderErrors {
 	var found store.RenderErrors
-	kind := func(text string) string {
-		var document struct {
+	kind := func(document *yaml.Node) string {
+		var head struct {
 			Kind string `yaml:"kind"`
 		}
-		_ = yaml.Unmarshal([]byte(text), &document) // Section has parsed it
-		return document.Kind
+		_ = document.Decode(&head) // Section has seen that it is a mapping
+		return head.Kind
 	}
-	if got := kind(rendered.ClusterConfiguration); got != "ClusterConfiguration" {
+	first := func(text string) string {
+		if documents, _ := yamlDocuments(text); len(documents) > 0 {
+			return kind(documents[0])
+		}
+		return ""
+	}
+	if got := first(rendered.ClusterConfiguration); got != "ClusterConfiguration" {
 		found = append(found, store.RenderError{Section: SectionCluster, Key: "render.kind", Args: []any{"ClusterConfiguration", got}})
 	}
-	for documents := yaml.NewDecoder(strings.NewReader(rendered.SSHConfiguration)); ; {
-		var document struct {
-			Kind string `yaml:"kind"`
-		}
-		if documents.Decode(&document) != nil {
-			break // Section has parsed it: this is the end
-		}
-		if document.Kind != "SSHConfig" && document.Kind != "SSHHost" {
-			found = append(found, store.RenderError{Section: SectionSSH, Key: "render.kind", Args: []any{"SSHConfig, SSHHost", document.Kind}})
+	connection, _ := yamlDocuments(rendered.SSHConfiguration)
+	for _, document := range connection {
+		if got := kind(document); got != "SSHConfig" && got != "SSHHost" {
+			found = append(found, store.RenderError{Section: SectionSSH, Key: "render.kind", Args: []any{"SSHConfig, SSHHost", got}})
 		}
 	}
-	if got := kind(rendered.ProviderConfiguration); got != "" && !strings.HasSuffix(got, "ClusterConfiguration") {
+	if got := first(rendered.ProviderConfiguration); got != "" && !strings.HasSuffix(got, "ClusterConfiguration") {
 		found = append(found, store.RenderError{Section: SectionProvider, Key: "render.kind", Args: []any{"…ClusterConfiguration", got}})
 	}
 	return found

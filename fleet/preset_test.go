@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"commander/agents/dhctl/config"
+	"commander/fleet"
 	"commander/fleet/fleettest"
 	"commander/store"
 )
@@ -60,6 +61,18 @@ func TestThePresetForMachinesThatAreThere(t *testing.T) {
 	require.NotContains(t, real.ClusterConfiguration, "proxy")
 	require.NotContains(t, real.SSHConfiguration, "astion")
 	require.NotContains(t, real.SSHConfiguration, "sudo")
+}
+
+// TestTheSectionForSSHHoldsItsKindsOnly has a document of another kind behind one that is right.
+func TestTheSectionForSSHHoldsItsKindsOnly(t *testing.T) {
+	t.Parallel()
+	b := fleettest.New(t)
+	version := familyOf(t, b, "mixed", fleet.TemplateVersionBody{
+		ParamsText:           "- {key: count, type: number, title: Workers, default: 1}\n",
+		ClusterConfiguration: "kind: ClusterConfiguration\n", SSHConfiguration: "kind: SSHConfig\n---\nkind: Secret\n",
+	})[0]
+	_, _, err := b.CreateCluster(t.Context(), b.Admin, fleet.NewCluster{WorkspaceID: b.Workspace.ID, Name: "refused", TemplateVersionID: version.ID, Install: true})
+	require.ErrorContains(t, err, "ssh_configuration")
 }
 
 func presetNamed(t *testing.T, b *fleettest.Bench, name string) store.ClusterTemplateVersion {
