@@ -10,7 +10,6 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
-	"commander/store"
 	"commander/views/paths"
 	"commander/web/session"
 )
@@ -42,20 +41,8 @@ var typedWords = []string{"pay-prod", "search", "1.36", "env=test", "ml-stage-1"
 
 // keys measures in Chromium how long people wait for the rows that they type for.
 func (b *bench) keys(ctx context.Context) (figures []figure, err error) {
-	s, err := b.theSite(ctx)
+	s, secret, err := b.crowded(ctx)
 	if err != nil {
-		return nil, err
-	}
-	secret, err := s.fill(ctx, 50)
-	if err != nil {
-		return nil, err
-	}
-	pool, err := store.Connect(ctx, s.url, 2)
-	if err != nil {
-		return nil, err
-	}
-	defer pool.Close()
-	if err := multiply(ctx, pool, b.Many); err != nil {
 		return nil, err
 	}
 	tab, address, stop, err := s.browser(ctx, secret)

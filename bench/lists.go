@@ -47,20 +47,8 @@ var multiplied = []string{
 // for at random, with five saved views. Only the pages' own roles run: the role that looks after
 // clusters would start a connector for each of these.
 func (b *bench) lists(ctx context.Context) (figures []figure, err error) {
-	s, err := b.theSite(ctx)
+	s, secret, err := b.crowded(ctx)
 	if err != nil {
-		return nil, err
-	}
-	secret, err := s.fill(ctx, 50)
-	if err != nil {
-		return nil, err
-	}
-	pool, err := store.Connect(ctx, s.url, 2)
-	if err != nil {
-		return nil, err
-	}
-	defer pool.Close()
-	if err := multiply(ctx, pool, b.Many); err != nil {
 		return nil, err
 	}
 	ours, _, err := s.ready(ctx, s.pages)
@@ -100,6 +88,22 @@ func (b *bench) lists(ctx context.Context) (figures []figure, err error) {
 }
 
 func kibibytes(v float64) string { return fmt.Sprintf("%.1f KiB", v/1024) }
+
+// crowded is the site with many clusters, and the secret of a session there.
+func (b *bench) crowded(ctx context.Context) (s *site, secret string, err error) {
+	if s, err = b.theSite(ctx); err != nil {
+		return nil, "", err
+	}
+	if secret, err = s.fill(ctx, 50); err != nil {
+		return nil, "", err
+	}
+	pool, err := store.Connect(ctx, s.url, 2)
+	if err != nil {
+		return nil, "", err
+	}
+	defer pool.Close()
+	return s, secret, multiply(ctx, pool, b.Many)
+}
 
 func multiply(ctx context.Context, pool *pgxpool.Pool, clusters int) error {
 	for _, statement := range multiplied {
