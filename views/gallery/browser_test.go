@@ -82,6 +82,12 @@ func browser(t *testing.T, beat time.Duration) (context.Context, string, func() 
 const outside = `[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > innerWidth + 1 &&
 	!e.closest(".filters, .tabs, .yaml, .diff, .sides, .log, .side, .away, .table, [popover], dialog, template, details:not([open]) > :not(summary)")).map(e => e.tagName + "." + e.className)`
 
+// unseen lists the links of the page that is open, or of its place, that a bar which scrolls sideways hides.
+const unseen = `[...document.querySelectorAll(":is(.side, .tabs) [aria-current]")].filter(e => {
+	const [bar, link] = [e.closest(".side, .tabs").getBoundingClientRect(), e.getBoundingClientRect()]
+	return link.left < bar.left - 1 || link.right > bar.right + 1
+}).map(e => e.textContent.trim())`
+
 func TestPagesFitEveryScreenAndObeyThePolicy(t *testing.T) {
 	tab, address, said := browser(t, time.Hour)
 	for _, look := range []struct {
@@ -108,6 +114,9 @@ func TestPagesFitEveryScreenAndObeyThePolicy(t *testing.T) {
 			out, err := chromedp.Run(tab, chromedp.Evaluate[[]string](outside))
 			require.NoError(t, err)
 			require.Empty(t, out, "%s with %s at %d", e.Name, look.query, look.width)
+			hidden, err := chromedp.Run(tab, chromedp.Evaluate[[]string](unseen))
+			require.NoError(t, err)
+			require.Empty(t, hidden, "%s with %s at %d does not show where it is", e.Name, look.query, look.width)
 			if folder := os.Getenv(screenshots); folder != "" {
 				picture, err := chromedp.Run(tab, chromedp.FullScreenshot(100))
 				require.NoError(t, err)

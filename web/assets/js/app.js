@@ -15,6 +15,7 @@ import "./form.js";
 import "./leave.js";
 import "./yaml.js";
 import "./dual.js";
+import "./current.js";
 import "./navigation.js";
 
 document.documentElement.dataset.script = "";
