@@ -83,6 +83,9 @@ func maskDocuments(text, guide string, redactor *Redactor) string {
 }
 
 func yamlDocuments(text string) ([]*yaml.Node, error) {
+	if text == "" {
+		return nil, nil
+	}
 	var out []*yaml.Node
 	decoder := yaml.NewDecoder(strings.NewReader(text))
 	for {

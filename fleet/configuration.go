@@ -16,6 +16,7 @@ import (
 	"commander/fleet/render"
 	"commander/fleet/schema"
 	"commander/internal/fault"
+	"commander/internal/memo"
 	"commander/store"
 )
 
@@ -49,9 +50,13 @@ type identity struct {
 	keys     sshKeys
 }
 
+// knownSchemas keeps schemas that were read: each change of a cluster asks for its version's several times.
+// Nobody changes a schema.
+var knownSchemas = memo.Memo[schema.Schema]{Size: 4 << 20}
+
 // parametersOf is the schema of a version.
 func parametersOf(version store.ClusterTemplateVersion) (schema.Schema, error) {
-	parameters, err := schema.Parse(version.Params)
+	parameters, err := knownSchemas.Of(string(version.Params), func() (schema.Schema, error) { return schema.Parse(version.Params) })
 	if err != nil {
 		return nil, fmt.Errorf("use version %d of template %s: %w", version.Number, version.TemplateID, err)
 	}
@@ -94,7 +99,7 @@ func (f *Fleet) renderResolved(version store.ClusterTemplateVersion, parameters 
 	}
 	in := f.input(clean, id)
 	out.both.Real, out.errors = renderSections(version, in, out.errors)
-	in.Variables = f.input(masked(parameters, clean, found.shown), id).Variables
+	in.Variables = f.input(masked(parameters, clean, found.shown), id).Variables // most sections have no secret and come to the same
 	in.Variables["dc_sshPrivateKey"] = schema.Mask
 	out.both.Shown, _ = renderSections(version, in, nil)
 	if len(out.errors) == 0 {
@@ -129,6 +134,7 @@ func (f *Fleet) input(values store.Values, id identity) render.Input {
 	}
 	return render.Input{
 		Budget:    &render.Budget{},
+		Written:   map[string]string{},
 		Variables: variables,
 		Seed:      sha256.Sum256(fmt.Appendf(nil, "%s/%d", id.cluster, id.revision)),
 		Now:       f.Clock.Now().Truncate(time.Second),
@@ -177,10 +183,9 @@ func structureErrors(rendered store.Rendered) store.RenderErrors {
 		return head.Kind
 	}
 	first := func(text string) string {
-		if documents, _ := yamlDocuments(text); len(documents) > 0 {
-			return kind(documents[0])
-		}
-		return ""
+		var document yaml.Node
+		_ = yaml.Unmarshal([]byte(text), &document) // reads one document; an empty text has none, and is of no kind
+		return kind(&document)
 	}
 	if got := first(rendered.ClusterConfiguration); got != "ClusterConfiguration" {
 		found = append(found, store.RenderError{Section: SectionCluster, Key: "render.kind", Args: []any{"ClusterConfiguration", got}})

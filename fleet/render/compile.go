@@ -1,9 +1,10 @@
 package render
 
 import (
-	"sync"
 	"text/template"
 	"text/template/parse"
+
+	"commander/internal/memo"
 )
 
 // Names of what counts inside a template. No author can write them: they are unknown while it is parsed.
@@ -21,38 +22,15 @@ type compiled struct {
 }
 
 // remembered keeps what was compiled: the same text is rendered for people and for machines, and again
-// for each cluster and each value that is typed. It forgets all when it has more than mostRemembered
-// bytes of texts.
-var remembered = struct {
-	sync.Mutex
-	templates map[string]compiled
-	size      int
-}{templates: map[string]compiled{}}
-
-const mostRemembered = 16 << 20
+// for each cluster and each value that is typed.
+var remembered = memo.Memo[compiled]{Size: 16 << 20}
 
 // compile is compileAnew, unless the text was compiled before.
 func compile(name, text string) (compiled, error) {
-	key := name + "\x00" + text
-	remembered.Lock()
-	found, is := remembered.templates[key]
-	remembered.Unlock()
-	if is {
-		return found, nil
-	}
-	trees, used, err := compileAnew(name, text)
-	if err != nil {
-		return compiled{}, err
-	}
-	made := compiled{trees, used}
-	remembered.Lock()
-	defer remembered.Unlock()
-	if remembered.size += len(key); remembered.size > mostRemembered {
-		clear(remembered.templates)
-		remembered.size = len(key)
-	}
-	remembered.templates[key] = made
-	return made, nil
+	return remembered.Of(name+"\x00"+text, func() (compiled, error) {
+		trees, used, err := compileAnew(name, text)
+		return compiled{trees, used}, err
+	})
 }
 
 // compileAnew parses a template, puts what counts into its tree, and finds the functions that it uses. The

@@ -23,6 +23,8 @@ type Input struct {
 	Now  time.Time
 	// Budget is shared by the sections of one rendering; nil gives each its own.
 	Budget *Budget
+	// Written is what the texts that templates made were as normalised YAML; nil remembers none.
+	Written map[string]string
 }
 
 // Problem tells why a section could not be rendered. Line is 1-based, 0 when unknown.
@@ -63,7 +65,15 @@ func Section(name, text string, in Input) (string, error) {
 		}
 		return "", problem
 	}
-	return Normalise(strings.ReplaceAll(out.String(), "<no value>", ""))
+	made := strings.ReplaceAll(out.String(), "<no value>", "")
+	if same, is := in.Written[made]; is {
+		return same, nil
+	}
+	normal, err := Normalise(made)
+	if err == nil && in.Written != nil {
+		in.Written[made] = normal
+	}
+	return normal, err
 }
 
 // Normalise reads YAML of any number of documents and writes it in one style.

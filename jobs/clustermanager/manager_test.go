@@ -80,7 +80,7 @@ func TestABootstrapGoesThroughItsPhases(t *testing.T) {
 	if c, _ := b.Store.Cluster(t.Context(), cluster.ID); c.Status != store.ClusterInSync || !c.WasCreated {
 		t.Errorf("got %s, created %v", c.Status, c.WasCreated)
 	}
-	if !strings.Contains(asked.Resources, "commanderUrl: https://commander.test/agent_api/"+cluster.ID.String()) || !strings.Contains(asked.Resources, fleet.AgentTokenPrefix) {
+	if !strings.Contains(asked.Resources, `"commanderUrl":"https://commander.test/agent_api/`+cluster.ID.String()) || !strings.Contains(asked.Resources, fleet.AgentTokenPrefix) {
 		t.Errorf("the agent was not told where to dial: %s", asked.Resources)
 	}
 	if text := logOf(t, b, task); strings.Contains(text, "hunter2") || strings.Contains(text, fleet.AgentTokenPrefix) || !strings.Contains(text, "the password is [redacted]") {

@@ -1,9 +1,8 @@
 package clustermanager
 
 import (
+	"encoding/json"
 	"fmt"
-
-	"sigs.k8s.io/yaml"
 
 	"commander/store"
 )
@@ -37,7 +36,8 @@ func (a *attempt) operation() (Operation, error) {
 	return op, nil
 }
 
-// agentModule enables commander-agent in the new cluster and tells it where to dial to.
+// agentModule enables commander-agent in the new cluster and tells it where to dial to. It is JSON, which
+// is YAML as well.
 func (a *attempt) agentModule() (string, error) {
 	settings := map[string]any{
 		"commanderUrl": fmt.Sprintf("%s/agent_api/%s", a.PublicURL, a.work.Cluster.ID),
@@ -46,7 +46,7 @@ func (a *attempt) agentModule() (string, error) {
 	if a.CABundle != "" {
 		settings["caBundle"] = a.CABundle
 	}
-	body, err := yaml.Marshal(map[string]any{
+	body, err := json.Marshal(map[string]any{
 		"apiVersion": "deckhouse.io/v1alpha1",
 		"kind":       "ModuleConfig",
 		"metadata":   map[string]any{"name": "commander-agent"},

@@ -10,25 +10,23 @@ import (
 // more question of one actor changes nothing for the others.
 type chance struct {
 	seed  uint64
-	mu    sync.Mutex // protects asked
-	asked map[question]uint64
+	mu    sync.Mutex        // protects asked
+	asked map[uint64]uint64 // how often, by the sum of who asks what
 }
 
-type question struct{ who, what string }
-
-func newChance(seed uint64) *chance { return &chance{seed: seed, asked: map[question]uint64{}} }
+func newChance(seed uint64) *chance { return &chance{seed: seed, asked: map[uint64]uint64{}} }
 
 // draw is the source of the next answer to a question.
 type draw struct{ rand.PCG }
 
 func (c *chance) of(who, what string) *draw {
-	q := question{who, what}
+	q := sum(sum(offset, who), what)
 	c.mu.Lock()
 	c.asked[q]++
 	n := c.asked[q]
 	c.mu.Unlock()
 	d := new(draw)
-	d.Seed(c.seed, sum(sum(offset, who), what)^n*0x9e3779b97f4a7c15)
+	d.Seed(c.seed, q^n*0x9e3779b97f4a7c15)
 	return d
 }
 

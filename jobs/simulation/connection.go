@@ -39,7 +39,8 @@ type connection struct {
 // errGone answers a process that is dead: whatever it still does reaches nobody.
 var errGone = errors.New("the process is dead")
 
-func broken() error { return &pgconn.PgError{Code: "57P01", Message: "the connection broke"} }
+// errConnection is what PostgreSQL says when it ends a connection.
+var errConnection error = &pgconn.PgError{Code: "57P01", Message: "the connection broke"}
 
 func (c *connection) begin(ctx context.Context, fn func(pgx.Tx, store.Querier) error) error {
 	return c.ask(ctx, "transaction", fn)
@@ -61,7 +62,7 @@ func (c *connection) ask(ctx context.Context, what string, fn func(pgx.Tx, store
 		if c.w.fault == unnoticed && slices.Contains(c.w.judges, c.p) {
 			return errors.New("something is wrong")
 		}
-		return broken()
+		return errConnection
 	}
 	made, err := c.w.database.run(context.WithoutCancel(ctx), c.w.databaseNow(), c.planted(fn))
 	if err != nil {
@@ -70,7 +71,7 @@ func (c *connection) ask(ctx context.Context, what string, fn func(pgx.Tx, store
 	c.w.committed(made)
 	if c.w.faulty() && luck.in(150) {
 		c.w.tell("%s does not learn of its commit (%s)", c.name, what)
-		return broken()
+		return errConnection
 	}
 	return nil
 }

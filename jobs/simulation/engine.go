@@ -2,10 +2,8 @@ package simulation
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,7 +52,7 @@ type operation struct {
 	op       clustermanager.Operation
 	delivery fleet.Delivery
 	n        int
-	before   progress // as the operation found it
+	before   progress // what other tasks have done
 	done     []string
 
 	heard       time.Time // of the caller
@@ -137,42 +135,23 @@ func (i *installer) begin(op clustermanager.Operation) (*operation, error) {
 	w := i.p.w
 	o := &operation{
 		w: w, name: i.name + "/engine", cluster: w.clusters[op.ClusterID], op: op, delivery: i.delivery, heard: time.Now(),
-		broken: make(chan struct{}), died: make(chan struct{}), said: make(chan message, 100), answers: make(chan bool, 1),
+		broken: make(chan struct{}), died: make(chan struct{}), said: make(chan message, 16), answers: make(chan bool, 1),
 	}
 	_, size, _ := strings.Cut(op.ClusterConfig, "size: ")
 	var err error
 	if o.n, err = strconv.Atoi(strings.TrimSpace(size)); err != nil {
 		return nil, fmt.Errorf("read the configuration: %w", err)
 	}
-	if op.State != nil {
-		var state progress
-		if err := json.Unmarshal(op.State, &state); err != nil {
-			return nil, fmt.Errorf("read the state: %w", err)
+	for _, of := range readProgress(op.State) {
+		if of.task == o.task() {
+			o.done = of.phases
+		} else {
+			o.before = append(o.before, of)
 		}
-		o.before, o.done = state, state[o.task()]
 	}
 	w.locked(func() { w.operations = append(w.operations, o) })
 	w.Go(o.work)
 	return o, nil
-}
-
-// task names what the phases in the state belong to: another task does its own.
-func (o *operation) task() string { return o.delivery.TaskID.String() }
-
-// progress is an engine's state: the phases that are done, by task.
-type progress map[string][]string
-
-func (o *operation) state() []byte {
-	now := maps.Clone(o.before)
-	if now == nil {
-		now = progress{}
-	}
-	now[o.task()] = o.done
-	body, err := json.Marshal(now)
-	if err != nil {
-		panic(err)
-	}
-	return body
 }
 
 // step waits as long as the operation stands still, and reports whether it may go on.

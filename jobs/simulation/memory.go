@@ -15,17 +15,22 @@ import (
 
 // memory is the database of most runs: versions of rows. What breaks a rule is found at the commit.
 type memory struct {
-	mu    sync.Mutex // protects rows
+	mu    sync.Mutex // protects rows and spare
 	rows  *rows
+	spare *rows // a version that nobody has, for whoever is next; nil when there is none
 	watch func(before, after *rows)
 }
 
 func (m *memory) run(_ context.Context, now time.Time, fn func(pgx.Tx, store.Querier) error) ([]delivery, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	next := m.rows.next()
-	next.now = now
-	if err := fn(transaction{rows: next}, next); err != nil {
+	next := m.spare
+	if m.spare = nil; next == nil {
+		next = &rows{}
+	}
+	m.rows.continues(next, now)
+	if err := fn(transaction{rows: next}, next); err != nil || !next.written() {
+		m.spare = next
 		return nil, err
 	}
 	before := m.rows
@@ -43,7 +48,8 @@ func (m *memory) run(_ context.Context, now time.Time, fn func(pgx.Tx, store.Que
 func (m *memory) settled(_ context.Context, now time.Time, id int64, state string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	next := m.rows.next()
+	next := &rows{}
+	m.rows.continues(next, now)
 	if job := next.jobs.change(jobOf(id)); job != nil {
 		if job.state = state; state == "running" {
 			job.attempted = now

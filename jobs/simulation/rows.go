@@ -32,12 +32,17 @@ type given struct {
 	version   store.ClusterTemplateVersion
 }
 
-// next is a version to write on.
-func (r *rows) next() *rows {
-	return &rows{
-		given: r.given, clusters: r.clusters.shared(), tasks: r.tasks.shared(), states: r.states.shared(),
+// continues makes a version to write on.
+func (r *rows) continues(next *rows, now time.Time) {
+	*next = rows{
+		now: now, given: r.given, clusters: r.clusters.shared(), tasks: r.tasks.shared(), states: r.states.shared(),
 		revisions: r.revisions.shared(), jobs: r.jobs.shared(), audits: r.audits.shared(),
 	}
+}
+
+// written reports whether this version differs from the one before.
+func (r *rows) written() bool {
+	return r.clusters.mine || r.tasks.mine || r.states.mine || r.revisions.mine || r.jobs.mine || r.audits.mine
 }
 
 func taskOf(id uuid.UUID) func(*store.Task) bool {

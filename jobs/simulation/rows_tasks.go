@@ -216,7 +216,7 @@ func (r *rows) underWay(task *store.Task, grace time.Duration) bool {
 }
 
 func (r *rows) TasksOfCluster(_ context.Context, p store.TasksOfClusterParams) ([]store.Task, error) {
-	found := []store.Task{}
+	found := make([]store.Task, 0, min(p.PageSize, len(r.tasks.rows)))
 	for _, task := range slices.Backward(r.tasks.rows) {
 		if task.ClusterID == p.ClusterID && len(found) < p.PageSize {
 			found = append(found, *task)

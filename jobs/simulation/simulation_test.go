@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	schedules = flag.Uint64("schedules", 20_000, "how many seeds are run; a tenth with -short")
+	schedules = flag.Uint64("schedules", 100_000, "how many seeds are run; a tenth with -short")
 	oneSeed   = flag.Uint64("seed", 0, "with -run TestOneSeed -v: the seed whose events are told")
 	oneFault  = flag.String("fault", "", "with -seed: the planted fault")
 )

@@ -1,7 +1,6 @@
 package simulation
 
 import (
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -74,16 +73,12 @@ func (w *world) watchDifference(after *rows, check *store.Task) {
 // watchState notes the phases whose end is kept.
 func (w *world) watchState(row store.ClusterState) {
 	body, err := w.keys.Unseal("cluster_states", "state", row.ClusterID, row.State, row.StateKey)
-	var kept progress
-	if err == nil {
-		err = json.Unmarshal(body, &kept)
-	}
 	if err != nil {
 		w.fail("the state of a cluster cannot be read: %v", err)
 	}
-	for task, phases := range kept {
-		for _, phase := range phases {
-			w.stored[task+"/"+phase] = true
+	for _, of := range readProgress(body) {
+		for _, phase := range of.phases {
+			w.stored[of.task+"/"+phase] = true
 		}
 	}
 }
