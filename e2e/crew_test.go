@@ -133,21 +133,27 @@ func (c *crew) operate(kind store.TaskKind, k kill, begin func() (*store.Task, e
 	what := fmt.Sprintf("%s with the %s killed in %s", kind, k.victim, k.phase)
 	// A machine that is short of time may have made the worker hand the task to another attempt before.
 	held := c.awaitHeld(what, task.ID)
+	since := time.Now()
 	before := c.machines(task.ClusterID)
 	await(t, "the "+string(k.victim)+" is killed", 30*time.Second, func(context.Context) (bool, error) {
 		return end(c.find(k.victim, task.ClusterID))
 	})
+	patience := time.Since(since) < quietLimit/2
 	release()
 	c.replace(k.victim)
 	now := c.awaitOver(what, task.ID)
 	switch {
+	case !patience && now.Status == store.TaskSucceeded:
+		// Held for so long, the installer had stopped by itself before the kill, and was started again.
 	case k.victim.silences():
+		// The victim may have said that the phase is over while its word was held up: then the task is
+		// lost in the next one, which nobody has let begin.
 		want := store.TaskLost
-		if slices.Contains(critical[kind], k.phase) {
+		if slices.Contains(critical[kind], now.Phase) {
 			want = store.TaskLostInCritical
 		}
-		if now.Status != want || now.Attempt != held {
-			t.Fatalf("%s: got %s in attempt %d, want %s", what, now.Status, now.Attempt, want)
+		if now.Status != want || now.Attempt != held || now.Phase != k.phase && now.Phase != after(kind, k.phase) {
+			t.Fatalf("%s: got %s of phase %q in attempt %d, want %s", what, now.Status, now.Phase, now.Attempt, want)
 		}
 	case k.victim.harmless():
 		if now.Status != store.TaskSucceeded || now.Attempt != held {
@@ -167,9 +173,9 @@ func (c *crew) operate(kind store.TaskKind, k kill, begin func() (*store.Task, e
 	if kind == store.TaskDestroy {
 		return
 	}
-	after := c.machines(task.ClusterID)
+	found := c.machines(task.ClusterID)
 	for name, machine := range before {
-		if after[name] != machine {
+		if found[name] != machine {
 			t.Errorf("%s: machine %s was made anew", what, name)
 		}
 	}
@@ -224,13 +230,15 @@ func (c *crew) awaitHeld(what string, task uuid.UUID) (attempt int) {
 
 func (c *crew) awaitOver(what string, id uuid.UUID) (task store.Task) {
 	c.t.Helper()
-	await(c.t, what+" is over", 3*time.Minute, func(ctx context.Context) (bool, error) {
+	// The lab gives a control plane three minutes to come up: an etcd that was killed while it wrote
+	// its first files may never do.
+	await(c.t, what+" is over", 5*time.Minute, func(ctx context.Context) (bool, error) {
 		row, err := c.fleet.Store.Task(ctx, id)
-		task = row.Task
-		if err == nil {
-			err = fmt.Errorf("it is %s in %s, attempt %d", task.Status, task.Phase, task.Attempt)
+		if err != nil {
+			return false, err
 		}
-		return fleet.Over(task.Status), err
+		task = row.Task
+		return fleet.Over(task.Status), fmt.Errorf("it is %s in %s, attempt %d", task.Status, task.Phase, task.Attempt)
 	})
 	return task
 }

@@ -37,6 +37,14 @@ var (
 	removePhases  = []string{phases.DeleteResources, phases.AllNodes, phases.BaseInfra}
 )
 
+var phasesOf = map[store.TaskKind][]string{store.TaskBootstrap: installPhases, store.TaskConverge: changePhases, store.TaskDestroy: removePhases}
+
+// after is the phase that follows one, empty after the last.
+func after(kind store.TaskKind, phase string) string {
+	all := append(slices.Clone(phasesOf[kind]), "")
+	return all[slices.Index(all, phase)+1]
+}
+
 // critical are the phases that nobody may interrupt without looking.
 var critical = map[store.TaskKind][]string{
 	store.TaskConverge: {phases.BaseInfra},
@@ -111,7 +119,7 @@ func TestTheCoverHasEachPhaseAndEachVictim(t *testing.T) {
 			t.Errorf("nobody kills the %s", v)
 		}
 	}
-	for kind, of := range map[store.TaskKind][]string{store.TaskBootstrap: installPhases, store.TaskConverge: changePhases, store.TaskDestroy: removePhases} {
+	for kind, of := range phasesOf {
 		for _, phase := range of {
 			if !at[string(kind)+phase] {
 				t.Errorf("nobody is killed in %s of a %s", phase, kind)

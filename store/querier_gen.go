@@ -19,8 +19,9 @@ type Querier interface {
 	AgentReport(ctx context.Context, clusterID uuid.UUID) (AgentReport, error)
 	// A living token of a living cluster.
 	AgentTokenByHash(ctx context.Context, arg AgentTokenByHashParams) (AgentToken, error)
-	// The next chunk of a task's log, by the attempt that holds the task.
-	AppendTaskLog(ctx context.Context, arg AppendTaskLogParams) (AppendTaskLogRow, error)
+	// The next chunk of a task's log, by the attempt that holds the task. A part that is there already
+	// was written by a call whose answer was lost, and is not written again.
+	AppendTaskLog(ctx context.Context, arg AppendTaskLogParams) (int, error)
 	ArchiveCatalog(ctx context.Context, id uuid.UUID) (Catalog, error)
 	ArchiveCluster(ctx context.Context, arg ArchiveClusterParams) error
 	ArchiveRecord(ctx context.Context, id uuid.UUID) (Record, error)
@@ -131,6 +132,8 @@ type Querier interface {
 	// it first; a few of each. The patterns are those of like, in small letters.
 	FindThings(ctx context.Context, arg FindThingsParams) ([]FindThingsRow, error)
 	FinishTask(ctx context.Context, arg FinishTaskParams) (Task, error)
+	// The first chunk with a line that tells of an error.
+	FirstTroubledChunk(ctx context.Context, taskID uuid.UUID) (TaskLog, error)
 	// Agents that speak again may be told of again.
 	ForgetSilence(ctx context.Context, silentLimit time.Duration) error
 	// A cluster gives back its unique values but the kept ones.
@@ -254,6 +257,8 @@ type Querier interface {
 	// Leaves the two newest tokens alive: the one in use and the one being handed over.
 	RevokeOlderAgentTokens(ctx context.Context, clusterID uuid.UUID) (int64, error)
 	RoleBindingsOfUser(ctx context.Context, userID uuid.UUID) ([]RoleBinding, error)
+	// Chunks that hold a text, from the one that has a line to before another line.
+	SearchTaskLog(ctx context.Context, arg SearchTaskLogParams) ([]TaskLog, error)
 	// The person of a living session.
 	SessionUser(ctx context.Context, idHash []byte) (SessionUserRow, error)
 	SetBulkSwitchStatus(ctx context.Context, arg SetBulkSwitchStatusParams) (BulkSwitch, error)
@@ -310,6 +315,12 @@ type Querier interface {
 	TaskForUpdate(ctx context.Context, id uuid.UUID) (Task, error)
 	// Chunks after a given one, oldest first.
 	TaskLog(ctx context.Context, arg TaskLogParams) ([]TaskLog, error)
+	// Chunks before a given one, newest first.
+	TaskLogEnd(ctx context.Context, arg TaskLogEndParams) ([]TaskLog, error)
+	// Chunks from the one that has a line.
+	TaskLogFrom(ctx context.Context, arg TaskLogFromParams) ([]TaskLog, error)
+	// How many lines a log has.
+	TaskLogLines(ctx context.Context, taskID uuid.UUID) (int, error)
 	TaskRows(ctx context.Context, arg TaskRowsParams) ([]TaskRowsRow, error)
 	TaskStatusCounts(ctx context.Context, workspaceID uuid.UUID) ([]TaskStatusCountsRow, error)
 	TasksOfCluster(ctx context.Context, arg TasksOfClusterParams) ([]Task, error)

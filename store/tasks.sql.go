@@ -67,38 +67,44 @@ func (q *Queries) ActiveTasks(ctx context.Context, clusterID uuid.UUID) ([]Task,
 }
 
 const appendTaskLog = `-- name: AppendTaskLog :one
-insert into task_logs (task_id, seq, line, lines, body)
-select t.id,
-       coalesce((select max(l.seq) from task_logs l where l.task_id = t.id), 0) + 1,
-       coalesce((select l.line + l.lines from task_logs l where l.task_id = t.id order by l.seq desc limit 1), 1),
-       $1, $2
-from tasks t where t.id = $3 and t.attempt = $4
-returning seq, line
+with held as (
+    select t.id from tasks t where t.id = $1 and t.attempt = $2
+), written as (
+    insert into task_logs (task_id, seq, line, lines, troubled, body, attempt, part)
+    select h.id,
+           coalesce((select max(l.seq) from task_logs l where l.task_id = h.id), 0) + 1,
+           coalesce((select l.line + l.lines from task_logs l where l.task_id = h.id order by l.seq desc limit 1), 1),
+           $3::integer, $4::integer, $5::text, case when $6::integer is not null then $2 end, $6
+    from held h
+    on conflict (task_id, attempt, part) do nothing
+    returning seq
+)
+select (select count(*) from written)::integer as chunks from held
 `
 
 type AppendTaskLogParams struct {
-	Lines   int
-	Body    string
-	TaskID  uuid.UUID
-	Attempt int
+	TaskID   uuid.UUID
+	Attempt  int
+	Lines    int
+	Troubled int
+	Body     string
+	Part     *int
 }
 
-type AppendTaskLogRow struct {
-	Seq  int
-	Line int
-}
-
-// The next chunk of a task's log, by the attempt that holds the task.
-func (q *Queries) AppendTaskLog(ctx context.Context, arg AppendTaskLogParams) (AppendTaskLogRow, error) {
+// The next chunk of a task's log, by the attempt that holds the task. A part that is there already
+// was written by a call whose answer was lost, and is not written again.
+func (q *Queries) AppendTaskLog(ctx context.Context, arg AppendTaskLogParams) (int, error) {
 	row := q.db.QueryRow(ctx, appendTaskLog,
-		arg.Lines,
-		arg.Body,
 		arg.TaskID,
 		arg.Attempt,
+		arg.Lines,
+		arg.Troubled,
+		arg.Body,
+		arg.Part,
 	)
-	var i AppendTaskLogRow
-	err := row.Scan(&i.Seq, &i.Line)
-	return i, err
+	var chunks int
+	err := row.Scan(&chunks)
+	return chunks, err
 }
 
 const beatTask = `-- name: BeatTask :one
@@ -375,6 +381,28 @@ func (q *Queries) FinishTask(ctx context.Context, arg FinishTaskParams) (Task, e
 		&i.StartedAt,
 		&i.HeartbeatAt,
 		&i.FinishedAt,
+	)
+	return i, err
+}
+
+const firstTroubledChunk = `-- name: FirstTroubledChunk :one
+select task_id, seq, line, lines, body, at, attempt, part, troubled from task_logs where task_id = $1 and troubled > 0 order by seq limit 1
+`
+
+// The first chunk with a line that tells of an error.
+func (q *Queries) FirstTroubledChunk(ctx context.Context, taskID uuid.UUID) (TaskLog, error) {
+	row := q.db.QueryRow(ctx, firstTroubledChunk, taskID)
+	var i TaskLog
+	err := row.Scan(
+		&i.TaskID,
+		&i.Seq,
+		&i.Line,
+		&i.Lines,
+		&i.Body,
+		&i.At,
+		&i.Attempt,
+		&i.Part,
+		&i.Troubled,
 	)
 	return i, err
 }
@@ -690,6 +718,59 @@ func (q *Queries) RequeueTask(ctx context.Context, arg RequeueTaskParams) (Task,
 	return i, err
 }
 
+const searchTaskLog = `-- name: SearchTaskLog :many
+select task_id, seq, line, lines, body, at, attempt, part, troubled from task_logs c
+where c.task_id = $1
+  and c.line >= coalesce((select max(l.line) from task_logs l where l.task_id = $1 and l.line <= $2), 0)
+  and c.line < $3 and strpos(lower(c.body), lower($4)) > 0
+order by c.line limit $5::integer
+`
+
+type SearchTaskLogParams struct {
+	TaskID    uuid.UUID
+	FirstLine int
+	UntilLine int
+	Text      string
+	Chunks    int
+}
+
+// Chunks that hold a text, from the one that has a line to before another line.
+func (q *Queries) SearchTaskLog(ctx context.Context, arg SearchTaskLogParams) ([]TaskLog, error) {
+	rows, err := q.db.Query(ctx, searchTaskLog,
+		arg.TaskID,
+		arg.FirstLine,
+		arg.UntilLine,
+		arg.Text,
+		arg.Chunks,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []TaskLog{}
+	for rows.Next() {
+		var i TaskLog
+		if err := rows.Scan(
+			&i.TaskID,
+			&i.Seq,
+			&i.Line,
+			&i.Lines,
+			&i.Body,
+			&i.At,
+			&i.Attempt,
+			&i.Part,
+			&i.Troubled,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const setTaskDelivery = `-- name: SetTaskDelivery :exec
 update tasks set delivery = $2 where id = $1
 `
@@ -899,7 +980,7 @@ func (q *Queries) TaskForUpdate(ctx context.Context, id uuid.UUID) (Task, error)
 }
 
 const taskLog = `-- name: TaskLog :many
-select task_id, seq, line, lines, body, at from task_logs where task_id = $1 and seq > $2 order by seq limit $3::integer
+select task_id, seq, line, lines, body, at, attempt, part, troubled from task_logs where task_id = $1 and seq > $2 order by seq limit $3::integer
 `
 
 type TaskLogParams struct {
@@ -925,6 +1006,9 @@ func (q *Queries) TaskLog(ctx context.Context, arg TaskLogParams) ([]TaskLog, er
 			&i.Lines,
 			&i.Body,
 			&i.At,
+			&i.Attempt,
+			&i.Part,
+			&i.Troubled,
 		); err != nil {
 			return nil, err
 		}
@@ -934,6 +1018,103 @@ func (q *Queries) TaskLog(ctx context.Context, arg TaskLogParams) ([]TaskLog, er
 		return nil, err
 	}
 	return items, nil
+}
+
+const taskLogEnd = `-- name: TaskLogEnd :many
+select task_id, seq, line, lines, body, at, attempt, part, troubled from task_logs where task_id = $1 and seq < $2 order by seq desc limit $3::integer
+`
+
+type TaskLogEndParams struct {
+	TaskID    uuid.UUID
+	BeforeSeq int
+	Chunks    int
+}
+
+// Chunks before a given one, newest first.
+func (q *Queries) TaskLogEnd(ctx context.Context, arg TaskLogEndParams) ([]TaskLog, error) {
+	rows, err := q.db.Query(ctx, taskLogEnd, arg.TaskID, arg.BeforeSeq, arg.Chunks)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []TaskLog{}
+	for rows.Next() {
+		var i TaskLog
+		if err := rows.Scan(
+			&i.TaskID,
+			&i.Seq,
+			&i.Line,
+			&i.Lines,
+			&i.Body,
+			&i.At,
+			&i.Attempt,
+			&i.Part,
+			&i.Troubled,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const taskLogFrom = `-- name: TaskLogFrom :many
+select task_id, seq, line, lines, body, at, attempt, part, troubled from task_logs c
+where c.task_id = $1
+  and c.line >= coalesce((select max(l.line) from task_logs l where l.task_id = $1 and l.line <= $2), 0)
+order by c.line limit $3::integer
+`
+
+type TaskLogFromParams struct {
+	TaskID    uuid.UUID
+	FirstLine int
+	Chunks    int
+}
+
+// Chunks from the one that has a line.
+func (q *Queries) TaskLogFrom(ctx context.Context, arg TaskLogFromParams) ([]TaskLog, error) {
+	rows, err := q.db.Query(ctx, taskLogFrom, arg.TaskID, arg.FirstLine, arg.Chunks)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []TaskLog{}
+	for rows.Next() {
+		var i TaskLog
+		if err := rows.Scan(
+			&i.TaskID,
+			&i.Seq,
+			&i.Line,
+			&i.Lines,
+			&i.Body,
+			&i.At,
+			&i.Attempt,
+			&i.Part,
+			&i.Troubled,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const taskLogLines = `-- name: TaskLogLines :one
+select coalesce((select l.line + l.lines - 1 from task_logs l where l.task_id = $1 order by l.seq desc limit 1), 0)::integer as lines
+`
+
+// How many lines a log has.
+func (q *Queries) TaskLogLines(ctx context.Context, taskID uuid.UUID) (int, error) {
+	row := q.db.QueryRow(ctx, taskLogLines, taskID)
+	var lines int
+	err := row.Scan(&lines)
+	return lines, err
 }
 
 const taskRows = `-- name: TaskRows :many

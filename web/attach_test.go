@@ -89,7 +89,7 @@ func TestAClusterOfOthersIsAttachedAndDetached(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(work.Kubeconfig), plane.Config.BearerToken)
 	require.NotEmpty(t, work.AgentToken)
-	require.NoError(t, s.AppendLog(t.Context(), d, []string{"it broke half way"}))
+	require.NoError(t, s.AppendLog(t.Context(), d, 1, []string{"it broke half way"}))
 	require.NoError(t, s.Finish(t.Context(), d, fleet.Ending{Status: store.TaskFailed, Error: "no"}))
 	require.Equal(t, "Ready to join", b.get(at).Find("main .chips .chip").First().Text(), "a failure can be tried again")
 	require.Contains(t, b.get(paths.TaskLog(task.ID.String())).text, "it broke half way")

@@ -156,6 +156,8 @@ func (s *server) routes() []route {
 
 		{get, paths.RouteTask, fleet.TasksView, c.Task},
 		{get, paths.RouteTaskLog, fleet.TasksView, c.TaskLog},
+		{get, paths.RouteTaskTrouble, fleet.TasksView, c.TaskTrouble},
+		{get, paths.RouteTaskSearch, fleet.TasksView, c.SearchTaskLog},
 		{post, paths.RouteTaskRetry, fleet.TasksEdit, c.Retry},
 		{post, paths.RouteTaskStop, fleet.TasksEdit, c.Stop},
 		{get, paths.RouteTaskReview, fleet.TasksView, c.Review},

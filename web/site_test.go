@@ -213,7 +213,7 @@ func (s *site) installed(name string) store.Cluster {
 	delivery := fleet.Delivery{TaskID: task.ID, Attempt: task.Attempt}
 	_, err = s.Claim(s.t.Context(), delivery, "worker")
 	require.NoError(s.t, err)
-	require.NoError(s.t, s.AppendLog(s.t.Context(), delivery, []string{"one", "an error happened"}))
+	require.NoError(s.t, s.AppendLog(s.t.Context(), delivery, 1, []string{"one", "an error happened"}))
 	require.NoError(s.t, s.Finish(s.t.Context(), delivery, fleet.Ending{Status: store.TaskSucceeded}))
 	cluster, err = s.Store.Cluster(s.t.Context(), cluster.ID)
 	require.NoError(s.t, err)

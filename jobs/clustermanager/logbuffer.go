@@ -8,7 +8,8 @@ import (
 // logBuffer gathers lines and writes them in chunks, so that a chatty installer costs a few rows
 // a second. One goroutine writes; stop waits for it.
 type logBuffer struct {
-	write func(lines []string) error
+	write func(part int, lines []string) error
+	parts int        // that were written; of the goroutine
 	mu    sync.Mutex // protects lines
 	lines []string
 	more  chan struct{}
@@ -23,7 +24,7 @@ const (
 	mostLines  = 50_000
 )
 
-func newLogBuffer(write func([]string) error) *logBuffer {
+func newLogBuffer(write func(part int, lines []string) error) *logBuffer {
 	b := &logBuffer{write: write, more: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{})}
 	go b.run()
 	return b
@@ -79,7 +80,8 @@ func (b *logBuffer) flush() {
 		if len(lines) == 0 {
 			return
 		}
-		if b.write(lines) != nil {
+		b.parts++
+		if b.write(b.parts, lines) != nil {
 			return // the attempt was superseded or ends: its log belongs to nobody
 		}
 	}

@@ -21,7 +21,7 @@ type Tasks interface {
 	Beat(ctx context.Context, d fleet.Delivery) (stop bool, err error)
 	Advance(ctx context.Context, d fleet.Delivery, p fleet.Progress) error
 	EndPhase(ctx context.Context, d fleet.Delivery, end fleet.PhaseEnd) (stop bool, err error)
-	AppendLog(ctx context.Context, d fleet.Delivery, lines []string) error
+	AppendLog(ctx context.Context, d fleet.Delivery, part int, lines []string) error
 	Finish(ctx context.Context, d fleet.Delivery, end fleet.Ending) error
 	HandBack(ctx context.Context, d fleet.Delivery, state []byte) error
 }

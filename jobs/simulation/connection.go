@@ -90,8 +90,8 @@ func (c *connection) BeatTask(ctx context.Context, p store.BeatTaskParams) (bool
 	return one(ctx, c, "beat", func(q store.Querier) (bool, error) { return q.BeatTask(ctx, p) })
 }
 
-func (c *connection) AppendTaskLog(ctx context.Context, p store.AppendTaskLogParams) (store.AppendTaskLogRow, error) {
-	return one(ctx, c, "log", func(q store.Querier) (store.AppendTaskLogRow, error) { return q.AppendTaskLog(ctx, p) })
+func (c *connection) AppendTaskLog(ctx context.Context, p store.AppendTaskLogParams) (int, error) {
+	return one(ctx, c, "log", func(q store.Querier) (int, error) { return q.AppendTaskLog(ctx, p) })
 }
 
 func (c *connection) QuietTasks(ctx context.Context, limit time.Duration) ([]uuid.UUID, error) {

@@ -233,10 +233,10 @@ func (r *rows) DeleteOlderChecks(_ context.Context, p store.DeleteOlderChecksPar
 	return nil
 }
 
-func (r *rows) AppendTaskLog(_ context.Context, p store.AppendTaskLogParams) (store.AppendTaskLogRow, error) {
+func (r *rows) AppendTaskLog(_ context.Context, p store.AppendTaskLogParams) (int, error) {
 	task := r.task(p.TaskID)
 	if task == nil || task.Attempt != p.Attempt {
-		return store.AppendTaskLogRow{}, pgx.ErrNoRows
+		return 0, pgx.ErrNoRows
 	}
-	return store.AppendTaskLogRow{}, nil
+	return 1, nil
 }

@@ -154,15 +154,49 @@ delete from tasks where id in (
     order by o.created_at limit @batch::integer);
 
 -- name: AppendTaskLog :one
--- The next chunk of a task's log, by the attempt that holds the task.
-insert into task_logs (task_id, seq, line, lines, body)
-select t.id,
-       coalesce((select max(l.seq) from task_logs l where l.task_id = t.id), 0) + 1,
-       coalesce((select l.line + l.lines from task_logs l where l.task_id = t.id order by l.seq desc limit 1), 1),
-       @lines, @body
-from tasks t where t.id = @task_id and t.attempt = @attempt
-returning seq, line;
+-- The next chunk of a task's log, by the attempt that holds the task. A part that is there already
+-- was written by a call whose answer was lost, and is not written again.
+with held as (
+    select t.id from tasks t where t.id = @task_id and t.attempt = @attempt
+), written as (
+    insert into task_logs (task_id, seq, line, lines, troubled, body, attempt, part)
+    select h.id,
+           coalesce((select max(l.seq) from task_logs l where l.task_id = h.id), 0) + 1,
+           coalesce((select l.line + l.lines from task_logs l where l.task_id = h.id order by l.seq desc limit 1), 1),
+           @lines::integer, @troubled::integer, @body::text, case when sqlc.narg(part)::integer is not null then @attempt end, sqlc.narg(part)
+    from held h
+    on conflict (task_id, attempt, part) do nothing
+    returning seq
+)
+select (select count(*) from written)::integer as chunks from held;
 
 -- name: TaskLog :many
 -- Chunks after a given one, oldest first.
 select * from task_logs where task_id = $1 and seq > @after_seq order by seq limit @chunks::integer;
+
+-- name: TaskLogEnd :many
+-- Chunks before a given one, newest first.
+select * from task_logs where task_id = $1 and seq < @before_seq order by seq desc limit @chunks::integer;
+
+-- name: TaskLogFrom :many
+-- Chunks from the one that has a line.
+select * from task_logs c
+where c.task_id = @task_id
+  and c.line >= coalesce((select max(l.line) from task_logs l where l.task_id = @task_id and l.line <= @first_line), 0)
+order by c.line limit @chunks::integer;
+
+-- name: FirstTroubledChunk :one
+-- The first chunk with a line that tells of an error.
+select * from task_logs where task_id = $1 and troubled > 0 order by seq limit 1;
+
+-- name: SearchTaskLog :many
+-- Chunks that hold a text, from the one that has a line to before another line.
+select * from task_logs c
+where c.task_id = @task_id
+  and c.line >= coalesce((select max(l.line) from task_logs l where l.task_id = @task_id and l.line <= @first_line), 0)
+  and c.line < @until_line and strpos(lower(c.body), lower(@text)) > 0
+order by c.line limit @chunks::integer;
+
+-- name: TaskLogLines :one
+-- How many lines a log has.
+select coalesce((select l.line + l.lines - 1 from task_logs l where l.task_id = $1 order by l.seq desc limit 1), 0)::integer as lines;

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"net"
@@ -15,8 +16,9 @@ import (
 // Relay stands between a store and its database. While it is frozen the database takes
 // connections and questions and answers nothing, as a server that was stopped or cut off does.
 type Relay struct {
-	mu     sync.Mutex    // protects frozen
+	mu     sync.Mutex    // protects the rest
 	frozen chan struct{} // closed while nothing is frozen
+	lose   []byte        // what the answer holds that is lost next; nil for none
 }
 
 // Through opens a store over the same database as another, by way of a relay.
@@ -34,8 +36,8 @@ func Through(t testing.TB, direct *store.Store) (*store.Store, *Relay) {
 			return nil, err
 		}
 		near, far := net.Pipe()
-		go r.copy(far, server)
-		go r.copy(server, far)
+		go r.copy(answers{passing{far, r}}, far, server)
+		go r.copy(passing{server, r}, server, far)
 		return near, nil
 	}
 	pool, err := pgxpool.NewWithConfig(t.Context(), config)
@@ -67,9 +69,41 @@ func (r *Relay) Thaw() {
 	}
 }
 
-func (r *Relay) copy(to, from net.Conn) {
-	defer func() { _ = to.Close() }()
-	_, _ = io.Copy(passing{to, r}, from) // ends with the connection
+// LoseAnswer cuts the connection instead of passing on the next answer to a command with a tag, such
+// as "SELECT 1". The server sends it after its commit: what was asked for is done, and who asked does
+// not learn of it.
+func (r *Relay) LoseAnswer(tag string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lose = append([]byte(tag), 0)
+}
+
+// Lost reports whether the answer was lost.
+func (r *Relay) Lost() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.lose == nil
+}
+
+func (r *Relay) copy(through io.Writer, to, from net.Conn) {
+	defer func() { _, _ = to.Close(), from.Close() }()
+	_, _ = io.Copy(through, from) // ends with the connection
+}
+
+// answers passes what a server says.
+type answers struct{ passing }
+
+func (a answers) Write(b []byte) (int, error) {
+	a.relay.mu.Lock()
+	lost := a.relay.lose != nil && bytes.Contains(b, a.relay.lose)
+	if lost {
+		a.relay.lose = nil
+	}
+	a.relay.mu.Unlock()
+	if lost {
+		return 0, net.ErrClosed
+	}
+	return a.passing.Write(b)
 }
 
 // passing writes when the relay is not frozen.

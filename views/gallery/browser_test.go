@@ -155,7 +155,7 @@ func TestALogDropsTheLinesItHas(t *testing.T) {
 		until(`!document.querySelector("[data-first-error]").hidden`),
 		until(`(l => l.scrollHeight - l.scrollTop - l.clientHeight < 24)(document.querySelector(".log"))`),
 		press(`[data-first-error]`),
-		until(`document.querySelector(".log .found")`),
+		until(`document.querySelector(".log .at")`),
 		until(`document.querySelector("[data-follow]").getAttribute("aria-pressed") === "false"`),
 	))
 	numbers, err := chromedp.Run(tab, chromedp.Evaluate[[]int](`[...document.querySelectorAll(".log li")].map(l => Number(l.dataset.n))`))

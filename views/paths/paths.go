@@ -41,6 +41,8 @@ const (
 	RouteTaskRetry    = "/tasks/{id}/retry"
 	RouteTaskStop     = "/tasks/{id}/stop"
 	RouteTaskLog      = "/tasks/{id}/log"
+	RouteTaskTrouble  = "/tasks/{id}/log/first-error"
+	RouteTaskSearch   = "/tasks/{id}/log/search"
 	RouteTaskApproval = "/tasks/{id}/approval"
 	RouteTaskGiveUp   = "/tasks/{id}/give-up"
 
@@ -151,6 +153,23 @@ func TaskStop(id string) string { return fill(RouteTaskStop, id) }
 
 // TaskLog is a task's whole log as a text file.
 func TaskLog(id string) string { return fill(RouteTaskLog, id) }
+
+// TaskLine is a task's page with a line of its log and what stands around it.
+func TaskLine(id string, line int) string { return Task(id) + "?line=" + strconv.Itoa(line) }
+
+// TaskLines is a task's page with its log from a line on.
+func TaskLines(id string, from int) string { return Task(id) + "?from=" + strconv.Itoa(from) }
+
+// TaskTrouble leads to the first line of a task's log that tells of an error.
+func TaskTrouble(id string) string { return fill(RouteTaskTrouble, id) }
+
+// TaskSearch finds lines in a task's log.
+func TaskSearch(id string) string { return fill(RouteTaskSearch, id) }
+
+// TaskSearchOn goes on with a search from a line.
+func TaskSearchOn(id, text string, from int) string {
+	return TaskSearch(id) + "?" + url.Values{"q": {text}, "from": {strconv.Itoa(from)}}.Encode()
+}
 
 // TaskApproval approves the destructive change a task waits with (POST).
 func TaskApproval(id string) string { return fill(RouteTaskApproval, id) }

@@ -102,12 +102,33 @@ type Approval struct {
 	CanApprove   bool
 }
 
-// Log is the tail of a task's log.
+// Log is a part of a task's log: its end, or what stands around a line.
 type Log struct {
 	ID      string // the task's
 	Lines   []ui.Line
-	Earlier int  // lines before the first one shown; all of them are in the download
+	Earlier int  // lines before the first one shown
+	Later   bool // there are lines after the last one shown
+	Found   int  // the line that was asked for; 0 for none
+	Trouble bool // some line tells of an error, shown or not
 	Running bool // more is to come
+}
+
+// logPage is how many lines a page of a log goes back.
+const logPage = 800
+
+// before is where the page of lines before these begins.
+func (l Log) before() int { return max(1, l.Earlier+1-logPage) }
+
+// next is the line after the last one shown.
+func (l Log) next() int { return l.Earlier + len(l.Lines) + 1 }
+
+// Hits are the lines of a task's log that hold a text.
+type Hits struct {
+	ID    string // the task's
+	Text  string
+	Lines []ui.Line
+	From  int // the line that the search began with
+	Next  int // the line from which a further search goes on; 0 at the end of the log
 }
 
 // Page is a task's page.

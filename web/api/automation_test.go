@@ -132,7 +132,7 @@ func TestTasksForPrograms(t *testing.T) {
 	if _, err := b.Claim(t.Context(), d, "test"); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.AppendLog(t.Context(), d, []string{"one", "two"}); err != nil {
+	if err := b.AppendLog(t.Context(), d, 1, []string{"one", "two"}); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.Finish(t.Context(), d, fleet.Ending{Status: store.TaskFailed, Error: "no power"}); err != nil {

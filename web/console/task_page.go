@@ -26,7 +26,11 @@ func (c *Console) Task(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	log, err := c.tail(r.Context(), actor(r), taskID)
+	log, err := c.logAsked(r.Context(), actor(r), taskID, r.URL.Query())
+	if err != nil {
+		return err
+	}
+	trouble, err := c.Fleet.FirstTrouble(r.Context(), actor(r), taskID)
 	if err != nil {
 		return err
 	}
@@ -37,7 +41,9 @@ func (c *Console) Task(w http.ResponseWriter, r *http.Request) error {
 		content: tasks.Body(tasks.Page{
 			State: state, Kind: kind, Slug: view.Workspace.Slug, ClusterID: view.ClusterID.String(), Cluster: view.Cluster.Name,
 			Archived: view.Cluster.ArchivedAt != nil, Actor: view.CreatedBy, CreatedAt: view.CreatedAt,
-			Log: tasks.Log{ID: state.ID, Lines: log.lines, Earlier: log.earlier, Running: going(view.Task)},
+			Log: tasks.Log{
+				ID: state.ID, Lines: log.lines, Earlier: log.earlier(), Later: log.later, Found: log.found, Trouble: trouble > 0, Running: going(view.Task),
+			},
 		}),
 	})
 }

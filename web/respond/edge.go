@@ -51,9 +51,10 @@ func (e *Edge) Page(handle func(http.ResponseWriter, *http.Request) error) http.
 		answer := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
 		if err := e.run(handle, answer, r); err != nil {
 			e.log(r, err)
-			if answer.Status() == 0 {
-				e.tell(answer, r, err)
+			if answer.Status() != 0 {
+				panic(http.ErrAbortHandler) // half an answer must not look like a whole one
 			}
+			e.tell(answer, r, err)
 		}
 	})
 }
