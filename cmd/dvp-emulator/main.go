@@ -3,7 +3,9 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"net/netip"
 	"os"
 	"time"
@@ -14,6 +16,7 @@ import (
 	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"commander/agents/dvp/emulator"
+	"commander/agents/dvp/emulator/containers"
 	"commander/internal/config"
 	"commander/internal/run"
 	"commander/internal/telemetry"
@@ -28,6 +31,7 @@ type options struct {
 	Retention     time.Duration `flag:"lease-retention" env:"VIRTUAL_MACHINE_IP_LEASES_RETENTION_DURATION" default:"10m" help:"how long a released address is not given again"`
 	EvictionDelay time.Duration `flag:"eviction-delay" default:"5s" help:"pause before the first retry of an evacuation; it doubles"`
 	Delays        string        `flag:"delays" help:"how long steps take, such as start=10s,attach=1s; the rest keeps its default"`
+	Guests        string        `flag:"guests" help:"image of a Debian with systemd and cloud-init: each machine that runs is a container of it. Without one machines are state only"`
 	LogLevel      string        `flag:"log-level" default:"info" oneof:"debug info warn error" help:"lowest level that is logged"`
 }
 
@@ -53,6 +57,14 @@ func start(ctx context.Context, args []string) error {
 		return fmt.Errorf("find the API server: %w", err)
 	}
 	settings.Config.QPS = -1 // the API server knows how much it can take
+	if o.Guests != "" {
+		engine, err := containers.Open(ctx, o.Guests, settings.MachineRanges[0])
+		if err != nil {
+			return err
+		}
+		settings.Guests = engine
+		defer closeGuests(engine, log)
+	}
 	e, err := emulator.New(ctx, settings)
 	if err != nil {
 		return err
@@ -73,9 +85,23 @@ func (o options) settings() (emulator.Options, error) {
 		}
 		s.MachineRanges = append(s.MachineRanges, network)
 	}
+	if o.Guests != "" && len(s.MachineRanges) != 1 {
+		return s, errors.New("machine-ranges: guests are in one network, so there must be one range")
+	}
 	var err error
 	if s.BalancerRange, err = netip.ParsePrefix(o.BalancerRange); err != nil {
 		return s, fmt.Errorf("read balancer-range: %w", err)
 	}
 	return s, s.Delays.Set(o.Delays)
+}
+
+// closeBound is how long the engine may take to remove a network.
+const closeBound = 10 * time.Second
+
+func closeGuests(engine *containers.Engine, log *slog.Logger) {
+	ctx, cancel := context.WithTimeout(context.Background(), closeBound)
+	defer cancel()
+	if err := engine.Close(ctx); err != nil {
+		log.Warn("network of guests not removed", "error", err)
+	}
 }

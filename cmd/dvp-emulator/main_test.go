@@ -128,9 +128,10 @@ func TestMistakesInFlags(t *testing.T) {
 		{MachineRanges: []string{"10.0.0.0"}, BalancerRange: "10.67.0.0/24"},
 		{BalancerRange: "nothing"},
 		{BalancerRange: "10.67.0.0/24", Delays: "strat=1s"},
+		{MachineRanges: []string{"10.66.0.0/16", "10.68.0.0/16"}, BalancerRange: "10.67.0.0/24", Guests: "debian"},
 		{BalancerRange: "10.67.0.0/24", Delays: "start=soon"},
 	} {
-		if _, err := o.settings(); err == nil || !strings.HasPrefix(err.Error(), "read ") {
+		if _, err := o.settings(); err == nil || !strings.HasPrefix(err.Error(), "read ") && !strings.HasPrefix(err.Error(), "machine-ranges: ") {
 			t.Errorf("%+v: got %v, want an error", o, err)
 		}
 	}

@@ -3,19 +3,10 @@ package capdvp
 import (
 	"bytes"
 	"context"
-	"crypto/x509"
 	"encoding/json"
-	"encoding/pem"
-	"errors"
-	"net"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -26,18 +17,12 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/yaml"
 
-	"commander/agents/dvp/api/configuration"
-	"commander/agents/dvp/api/infrastructure"
 	"commander/agents/dvp/api/virtualization/v1alpha2"
 	"commander/agents/dvp/cloud"
 	"commander/agents/dvp/nodegroups"
 	"commander/internal/clock"
-	"commander/internal/guard"
 	"commander/internal/kubetest"
 )
-
-// built is where make cluster-api puts Cluster API's own controllers and their kinds.
-const built = "../../../.cache/cluster-api"
 
 // machinesOf lists the Machines of Cluster API.
 func (b *bed) machinesOf() []unstructured.Unstructured {
@@ -117,88 +102,6 @@ func (b *bed) guests(ctx context.Context) {
 	}
 }
 
-func (b *bed) installAll() {
-	b.t.Helper()
-	all, err := infrastructure.Definitions()
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	files, err := filepath.Glob(filepath.Join(built, "crds", "*.yaml"))
-	if err != nil || len(files) == 0 {
-		b.t.Fatalf("got kinds %v, %v", files, err)
-	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			b.t.Fatal(err)
-		}
-		crd := new(apiextensionsv1.CustomResourceDefinition)
-		if err := yaml.Unmarshal(text, crd); err != nil {
-			b.t.Fatal(err)
-		}
-		all = append(all, crd)
-	}
-	groups, err := os.ReadFile("../../node/api/crds/deckhouse.io_nodegroups.yaml")
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	for _, text := range [][]byte{groups, configuration.InstanceClass} {
-		crd := new(apiextensionsv1.CustomResourceDefinition)
-		if err := yaml.Unmarshal(text, crd); err != nil {
-			b.t.Fatal(err)
-		}
-		all = append(all, crd)
-	}
-	for _, crd := range all {
-		if err := b.Create(b.t.Context(), crd); err != nil {
-			b.t.Fatal(err)
-		}
-	}
-	for _, crd := range all {
-		b.established(crd)
-	}
-}
-
-// runCore starts Cluster API's controllers as a process of the test.
-func (b *bed) runCore(program, kubeconfig string) {
-	b.t.Helper()
-	dir, output := b.t.TempDir(), new(bytes.Buffer)
-	if err := os.WriteFile(filepath.Join(dir, "kubeconfig"), []byte(kubeconfig), 0o600); err != nil {
-		b.t.Fatal(err)
-	}
-	if err := writeCertificate(dir); err != nil {
-		b.t.Fatal(err)
-	}
-	_, webhook, err := net.SplitHostPort(free(b.t))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	cmd := exec.CommandContext(b.t.Context(), program, "--kubeconfig", filepath.Join(dir, "kubeconfig"),
-		"--webhook-cert-dir", dir, "--webhook-port", webhook, "--health-addr", free(b.t), "--diagnostics-address", free(b.t), "--insecure-diagnostics")
-	cmd.Stdout, cmd.Stderr = output, output
-	if err := cmd.Start(); err != nil {
-		b.t.Fatal(err)
-	}
-	b.t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait() // it was killed
-		if b.t.Failed() {
-			text := output.String()
-			b.t.Log(text[max(0, len(text)-6000):])
-		}
-	})
-}
-
-func free(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close() //nolint:errcheck // it was only asked for its address
-	return l.Addr().String()
-}
-
 // runOurs starts our controllers.
 func (b *bed) runOurs(server *kubetest.Server, scheme *runtime.Scheme) {
 	b.t.Helper()
@@ -253,21 +156,4 @@ func (b *bed) apply(manifest string) {
 			return err == nil
 		})
 	}
-}
-
-// writeCertificate makes what the program serves its webhooks with, which nobody calls here: all
-// that they would fill in is given.
-func writeCertificate(dir string) error {
-	config, err := guard.TLS("", "", "webhook", clock.System{})
-	if err != nil {
-		return err
-	}
-	key, err := x509.MarshalPKCS8PrivateKey(config.Certificates[0].PrivateKey)
-	if err != nil {
-		return err
-	}
-	return errors.Join(
-		os.WriteFile(filepath.Join(dir, "tls.crt"), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: config.Certificates[0].Certificate[0]}), 0o600),
-		os.WriteFile(filepath.Join(dir, "tls.key"), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}), 0o600),
-	)
 }

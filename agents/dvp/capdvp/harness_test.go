@@ -29,6 +29,7 @@ import (
 	"commander/agents/dvp/api/infrastructure"
 	"commander/agents/dvp/api/infrastructure/v1alpha1"
 	"commander/agents/dvp/api/virtualization/v1alpha2"
+	"commander/agents/dvp/capdvp/capitest"
 	"commander/agents/dvp/cloud"
 	"commander/agents/dvp/emulator/emulatortest"
 	"commander/internal/clock"
@@ -153,24 +154,8 @@ func (b *bed) install() {
 		if err := b.Create(b.t.Context(), crd); err != nil && !apierrors.IsAlreadyExists(err) {
 			b.t.Fatal(err)
 		}
-		b.established(crd)
+		capitest.Established(b.t, b, crd)
 	}
-}
-
-// established waits until the API server has a kind.
-func (b *bed) established(crd *apiextensionsv1.CustomResourceDefinition) {
-	b.t.Helper()
-	b.dvp.Eventually("kind "+crd.Name, func(ctx context.Context) bool {
-		if err := b.Get(ctx, client.ObjectKeyFromObject(crd), crd); err != nil {
-			return false
-		}
-		for _, c := range crd.Status.Conditions {
-			if c.Type == apiextensionsv1.Established && c.Status == apiextensionsv1.ConditionTrue {
-				return true
-			}
-		}
-		return false
-	})
 }
 
 // capi makes an object of Cluster API.

@@ -3,11 +3,7 @@ package capdvp
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,6 +17,7 @@ import (
 	configurationv1alpha1 "commander/agents/dvp/api/configuration/v1alpha1"
 	"commander/agents/dvp/api/infrastructure/v1alpha1"
 	"commander/agents/dvp/api/virtualization/v1alpha2"
+	"commander/agents/dvp/capdvp/capitest"
 	"commander/agents/dvp/cloud"
 	"commander/agents/dvp/emulator/emulatortest"
 	"commander/agents/dvp/nodegroups"
@@ -31,13 +28,7 @@ import (
 // they are replaced when what they are made of changes or when they are ill, and go.
 func TestRealClusterAPI(t *testing.T) {
 	t.Parallel()
-	program, err := filepath.Abs(filepath.Join(built, "core"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(program); errors.Is(err, fs.ErrNotExist) {
-		t.Skip("Cluster API's controllers are not there; make cluster-api builds them")
-	}
+	program := capitest.Program(t)
 	dvp, server := emulatortest.Start(t), kubetest.StartOwn(t)
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
@@ -55,9 +46,9 @@ func TestRealClusterAPI(t *testing.T) {
 	if err := c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: nodegroups.Namespace}}); err != nil {
 		t.Fatal(err)
 	}
-	b.installAll()
+	capitest.Install(t, c)
 	kubeconfig := emulatortest.Kubeconfig(t, server.Config)
-	b.runCore(program, kubeconfig)
+	capitest.Run(t, program, kubeconfig)
 	b.runOurs(server, scheme)
 	b.apply(fmt.Sprintf(`
 apiVersion: v1

@@ -17,6 +17,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
@@ -61,7 +62,7 @@ func New(ctx context.Context, o Options) (*Emulator, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prepare emulator: %w", err)
 	}
-	e := &Emulator{manager: manager, world: &world{Client: manager.GetClient(), Options: o, live: manager.GetAPIReader()}}
+	e := &Emulator{manager: manager, world: &world{Client: manager.GetClient(), Options: o, live: manager.GetAPIReader(), guestChanges: make(chan event.GenericEvent)}}
 	if err := e.addControllers(); err != nil {
 		return nil, err
 	}
@@ -121,5 +122,8 @@ func (e *Emulator) Run(ctx context.Context) error {
 	var group run.Group
 	group.Add("webhooks", run.Serve(e.webhooks, e.listener))
 	group.Add("controllers", e.manager.Start)
+	if e.world.Guests != nil {
+		group.Add("guests", e.world.followGuests(e.world.guestChanges))
+	}
 	return group.Run(ctx)
 }

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 )
 
 // Annotations by which a person or a test turns the emulator's knobs, on an object or on its
@@ -50,6 +51,8 @@ type world struct {
 	Options
 	live   client.Reader // asks the API itself, for judgements that must not be old
 	timers timers
+
+	guestChanges chan event.GenericEvent // of machines whose guest has changed
 }
 
 // faulty says whether a fault is switched on for an object.

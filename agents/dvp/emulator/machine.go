@@ -8,6 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"commander/agents/dvp/api/virtualization/v1alpha2"
 )
@@ -19,6 +21,7 @@ func (r machines) setup(m ctrl.Manager) error {
 	list := &v1alpha2.VirtualMachineList{}
 	type vm = *v1alpha2.VirtualMachine
 	return ctrl.NewControllerManagedBy(m).For(&v1alpha2.VirtualMachine{}).
+		WatchesRawSource(source.Channel(r.guestChanges, &handler.EnqueueRequestForObject{})).
 		Owns(&corev1.Pod{}).Owns(&v1alpha2.VirtualMachineIPAddress{}).
 		Watches(&v1alpha2.VirtualMachineIPAddress{}, whichever(r.world, list, func(o client.Object, vm vm) bool { return vm.Spec.VirtualMachineIPAddressName == o.GetName() })).
 		Watches(&v1alpha2.VirtualDisk{}, whichever(r.world, list, func(o client.Object, vm vm) bool { return uses(vm, v1alpha2.KindVirtualDisk, o.GetName()) })).

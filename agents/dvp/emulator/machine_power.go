@@ -20,10 +20,14 @@ func (m *machine) power(ctx context.Context) error {
 	if pod == nil {
 		return m.off(ctx)
 	}
+	if pod.DeletionTimestamp.IsZero() {
+		if err := m.guest(ctx, pod); err != nil {
+			return err
+		}
+	}
 	switch {
 	case !pod.DeletionTimestamp.IsZero():
-		m.stopping(pod)
-		return nil
+		return m.stopping(ctx, pod)
 	case m.vm.Spec.RunPolicy == v1alpha2.AlwaysOff:
 		status.Phase = v1alpha2.MachineStopping
 		m.after = append(m.after, func(ctx context.Context) error { return m.end(ctx, pod, intentStop) })
@@ -59,6 +63,9 @@ func (m *machine) afterLoss() v1alpha2.MachinePhase {
 
 // off decides whether a machine without a pod starts.
 func (m *machine) off(ctx context.Context) error {
+	if err := m.dark(ctx); err != nil {
+		return err
+	}
 	status, policy := &m.vm.Status, m.vm.Spec.RunPolicy
 	switch {
 	case policy == v1alpha2.AlwaysOff:
@@ -125,6 +132,11 @@ func (m *machine) starting(ctx context.Context, pod *corev1.Pod) error {
 		m.wait(again(left))
 		return nil
 	}
+	if err := m.boot(ctx); err != nil {
+		m.set(v1alpha2.VMRunning, false, v1alpha2.VMInternalError, err.Error())
+		m.wait(again(5 * time.Second))
+		return nil
+	}
 	if err := m.runPod(ctx, pod); err != nil {
 		return err
 	}
@@ -145,16 +157,18 @@ func (m *machine) runPod(ctx context.Context, pod *corev1.Pod) error {
 }
 
 // stopping lets the guest shut down.
-func (m *machine) stopping(pod *corev1.Pod) {
+func (m *machine) stopping(ctx context.Context, pod *corev1.Pod) error {
 	m.vm.Status.Phase = v1alpha2.MachineStopping
 	intent := pod.Annotations[noteIntent]
 	m.set(v1alpha2.VMRunning, false, pick(intent == "", v1alpha2.VMPodTerminating, v1alpha2.VMNotRunning), intent)
-	if left := m.timers.left(m.vm.UID, "stop", m.stopTime()); left > 0 {
+	left, err := m.shut(ctx)
+	if err != nil || left > 0 {
 		m.wait(again(left))
-		return
+		return err
 	}
 	m.vm.Status.Phase = m.afterStop(pod.Annotations[noteIntent])
 	m.after = append(m.after, func(ctx context.Context) error { return m.kill(ctx, pod) })
+	return nil
 }
 
 // afterStop is what follows when a pod that was asked to stop is gone.
@@ -166,13 +180,6 @@ func (m *machine) afterStop(intent string) v1alpha2.MachinePhase {
 		return v1alpha2.MachinePending
 	}
 	return m.afterLoss()
-}
-
-func (m *machine) stopTime() time.Duration {
-	if grace := m.vm.Spec.TerminationGracePeriodSeconds; grace != nil {
-		return min(m.delay.Stop, time.Duration(*grace)*time.Second)
-	}
-	return m.delay.Stop
 }
 
 // end asks a pod to stop and notes what shall come after.
@@ -204,11 +211,19 @@ func (m *machine) terminate(ctx context.Context) error {
 		m.vm.Status.BlockDeviceRefs = nil
 		m.after = append(m.after, func(ctx context.Context) error {
 			m.timers.forget(m.vm.UID, "start", "stop")
+			if m.Guests != nil {
+				if err := m.Guests.Remove(ctx, m.vm.UID); err != nil {
+					return err
+				}
+			}
 			return m.release(ctx, m.vm, v1alpha2.FinalizerVM)
 		})
 		return nil
 	}
-	left := m.timers.left(m.vm.UID, "stop", m.stopTime())
+	left, err := m.shut(ctx)
+	if err != nil {
+		return err
+	}
 	for i := range m.pods {
 		pod := &m.pods[i]
 		if left <= 0 {

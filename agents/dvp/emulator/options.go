@@ -21,6 +21,7 @@ type Options struct {
 	LeaseRetention time.Duration  // how long a released address is not given again
 	EvictionDelay  time.Duration  // before the first retry of an evacuation; it doubles
 	Delays         Delays
+	Guests         Guests // what machines have inside; nil for nothing
 	// WebhookListen is where the API server reaches the webhooks; the host must be an address that
 	// is this machine as seen from the API server.
 	WebhookListen string

@@ -60,17 +60,37 @@ var shared struct {
 func Start(t testing.TB) *DVP {
 	t.Helper()
 	server := kubetest.Start(t)
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.users == 0 {
+		shared.stop, shared.ended = launch(t, server.Config, nil)
+	}
+	shared.users++
+	t.Cleanup(release(t))
+	return project(t, server)
+}
+
+// StartOwn gives a test a DVP that no other test has, with other options.
+func StartOwn(t testing.TB, change func(*emulator.Options)) *DVP {
+	t.Helper()
+	server := kubetest.StartOwn(t)
+	stop, ended := launch(t, server.Config, change)
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Errorf("stop emulator: %v", err)
+		}
+	})
+	return project(t, server)
+}
+
+// project makes one with all that tests take for granted.
+func project(t testing.TB, server *kubetest.Server) *DVP {
+	t.Helper()
 	scheme := runtime.NewScheme()
 	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha2.AddToScheme(scheme)); err != nil {
 		t.Fatal(err)
 	}
-	shared.Lock()
-	defer shared.Unlock()
-	if shared.users == 0 {
-		launch(t, server.Config)
-	}
-	shared.users++
-	t.Cleanup(release(t))
 	c, err := client.New(server.Config, client.Options{Scheme: scheme})
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +101,7 @@ func Start(t testing.TB) *DVP {
 	return d
 }
 
-func launch(t testing.TB, config *rest.Config) {
+func launch(t testing.TB, config *rest.Config, change func(*emulator.Options)) (stop context.CancelFunc, ended chan error) {
 	t.Helper()
 	log.SetLogger(logr.Discard()) // what the library says about itself is no part of a test
 	o := emulator.Defaults()
@@ -92,14 +112,17 @@ func launch(t testing.TB, config *rest.Config) {
 		Start: 50 * time.Millisecond, Stop: 50 * time.Millisecond, Provision: 50 * time.Millisecond, Resize: 50 * time.Millisecond,
 		Attach: 50 * time.Millisecond, Detach: 50 * time.Millisecond, Migrate: 50 * time.Millisecond, DeleteDisk: 20 * time.Millisecond,
 	}
+	if change != nil {
+		change(&o)
+	}
 	e, err := emulator.New(t.Context(), o)
 	if err != nil {
 		t.Fatalf("start emulator: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
+	ended = make(chan error, 1)
 	go func() { ended <- e.Run(ctx) }()
-	shared.stop, shared.ended = cancel, ended
+	return cancel, ended
 }
 
 func release(t testing.TB) func() {

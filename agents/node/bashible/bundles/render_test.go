@@ -121,3 +121,20 @@ func TestRenderedBundles(t *testing.T) {
 		}
 	}
 }
+
+// In a cloud kubelet leaves addresses and provider id to the cloud's controllers, which come to a Node
+// by the taint that it then has. A machine that the cloud did not make has nobody to do that for it.
+func TestKubeletInACloud(t *testing.T) {
+	t.Parallel()
+	in := sample()
+	in.Cluster.CloudProvider = map[string]any{"type": "dvp"}
+	all, err := render.All(in, bundles.Files, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]bool{"plain": true, "full": true, "own-cri": false} {
+		if got := strings.Contains(all.Groups[name].Steps["060_kubelet.sh"], "--cloud-provider=external"); got != want {
+			t.Errorf("kubelet of group %s is for a cloud: %v, want %v", name, got, want)
+		}
+	}
+}

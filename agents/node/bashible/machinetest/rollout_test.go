@@ -21,7 +21,6 @@ import (
 	"commander/agents/node/api"
 	"commander/agents/node/api/apitest"
 	v1 "commander/agents/node/api/v1"
-	"commander/agents/node/api/v1alpha1"
 	"commander/agents/node/controller/approval"
 	"commander/agents/node/controller/drain"
 	"commander/agents/node/controller/groupstatus"
@@ -30,11 +29,11 @@ import (
 )
 
 // control runs the controllers that an update needs, until the test ends.
-func (c *cluster) control() {
+func (c *Cluster) control() {
 	c.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ctrl.SetLogger(logr.FromSlogHandler(slog.NewTextHandler(c.t.Output(), &slog.HandlerOptions{Level: slog.LevelError})))
-	manager, err := ctrl.NewManager(c.server.Config, ctrl.Options{
+	manager, err := ctrl.NewManager(c.Server.Config, ctrl.Options{
 		Scheme: apitest.Scheme(c.t), Metrics: metricsserver.Options{BindAddress: "0"}, HealthProbeBindAddress: "0",
 		Cache: cache.Options{ByObject: map[client.Object]cache.ByObject{&corev1.Secret{}: {Namespaces: map[string]cache.Config{api.Namespace: {}}}}},
 	})
@@ -52,29 +51,20 @@ func (c *cluster) control() {
 	})
 }
 
-// script makes a step of a user's for the group.
-func (c *cluster) script(name, content string) {
-	c.t.Helper()
-	c.must(c.client.Create(c.t.Context(), &v1alpha1.NodeGroupConfiguration{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Spec:       v1alpha1.NodeGroupConfigurationSpec{Content: content, Weight: 35, NodeGroups: []string{group}, Bundles: []string{"debian"}},
-	}))
-}
-
 // nodes are those of the cluster, with the checksum that they shall have.
-func (c *cluster) nodes(ctx context.Context) ([]corev1.Node, string) {
+func (c *Cluster) nodes(ctx context.Context) ([]corev1.Node, string) {
 	c.t.Helper()
 	nodes, checksums := new(corev1.NodeList), new(corev1.Secret)
-	c.must(c.client.List(ctx, nodes))
-	c.must(client.IgnoreNotFound(c.client.Get(ctx, client.ObjectKey{Namespace: api.Namespace, Name: api.ChecksumsSecret}, checksums)))
-	return nodes.Items, string(checksums.Data[group])
+	c.must(c.Client.List(ctx, nodes))
+	c.must(client.IgnoreNotFound(c.Client.Get(ctx, client.ObjectKey{Namespace: api.Namespace, Name: api.ChecksumsSecret}, checksums)))
+	return nodes.Items, string(checksums.Data[Group])
 }
 
 // settled says that so many nodes are ready, up to date, and done with talking about it.
-func (c *cluster) settled(ctx context.Context, count int) bool {
+func (c *Cluster) settled(ctx context.Context, count int) bool {
 	nodes, checksum := c.nodes(ctx)
 	for _, n := range nodes {
-		if !ready(&n) || n.Spec.Unschedulable || len(n.Spec.Taints) > 0 || n.Annotations[api.AnnotationChecksum] != checksum {
+		if !Ready(&n) || n.Spec.Unschedulable || len(n.Spec.Taints) > 0 || n.Annotations[api.AnnotationChecksum] != checksum {
 			return false
 		}
 		for key := range n.Annotations {
@@ -87,10 +77,10 @@ func (c *cluster) settled(ctx context.Context, count int) bool {
 }
 
 // told counts events of a reason by node, of both kinds of events.
-func (c *cluster) told(ctx context.Context, reason string) map[string]int {
+func (c *Cluster) told(ctx context.Context, reason string) map[string]int {
 	c.t.Helper()
 	all := new(eventsv1.EventList)
-	c.must(c.client.List(ctx, all, client.InNamespace("default")))
+	c.must(c.Client.List(ctx, all, client.InNamespace("default")))
 	count := map[string]int{}
 	for _, e := range all.Items {
 		if e.Reason == reason {
@@ -103,28 +93,28 @@ func (c *cluster) told(ctx context.Context, reason string) map[string]int {
 // Three machines take a change that disturbs them one after the other, each drained first; then a
 // change that fails stops at the first of them.
 func TestRollOut(t *testing.T) {
-	gateway, kubelet := needs(t)
-	c := newCluster(t, gateway, kubelet)
-	c.must(c.client.Create(t.Context(), &v1.NodeGroup{ObjectMeta: metav1.ObjectMeta{Name: group}, Spec: v1.NodeGroupSpec{NodeType: v1.CloudPermanent}}))
-	c.script("network.sh", network)
+	gateway, kubelet := Needs(t, "")
+	c := NewCluster(t, gateway, kubelet)
+	c.must(c.Client.Create(t.Context(), &v1.NodeGroup{ObjectMeta: metav1.ObjectMeta{Name: Group}, Spec: v1.NodeGroupSpec{NodeType: v1.CloudPermanent}}))
+	c.Script("network.sh", Network)
 	c.control()
 	manual := new(corev1.Secret)
-	eventually(t, "the script for machines is there", func(ctx context.Context) bool {
+	Eventually(t, "the script for machines is there", func(ctx context.Context) bool {
 		_, checksum := c.nodes(ctx)
-		return checksum != "" && c.client.Get(ctx, client.ObjectKey{Namespace: api.Namespace, Name: "manual-bootstrap-for-" + group}, manual) == nil
+		return checksum != "" && c.Client.Get(ctx, client.ObjectKey{Namespace: api.Namespace, Name: "manual-bootstrap-for-" + Group}, manual) == nil
 	})
 	const count = 3
 	for i := range count {
 		m := newMachine(t, fmt.Sprintf("roll-%d", i))
 		m.run(string(manual.Data["bootstrap.sh"]), "cat >/root/bootstrap.sh; systemd-run -q --unit=bootstrap bash /root/bootstrap.sh")
 	}
-	eventually(t, "all nodes are ready and up to date", func(ctx context.Context) bool { return c.settled(ctx, count) })
+	Eventually(t, "all nodes are ready and up to date", func(ctx context.Context) bool { return c.settled(ctx, count) })
 
 	_, before := c.nodes(t.Context())
-	c.script("disturb.sh", "[[ -e /root/disturbed ]] || { bb-deckhouse-get-disruptive-update-approval; touch /root/disturbed; }\n")
-	eventually(t, "the change is rendered", func(ctx context.Context) bool { _, now := c.nodes(ctx); return now != before })
+	c.Script("disturb.sh", "[[ -e /root/disturbed ]] || { bb-deckhouse-get-disruptive-update-approval; touch /root/disturbed; }\n")
+	Eventually(t, "the change is rendered", func(ctx context.Context) bool { _, now := c.nodes(ctx); return now != before })
 	most := 0
-	eventually(t, "all nodes have the change", func(ctx context.Context) bool {
+	Eventually(t, "all nodes have the change", func(ctx context.Context) bool {
 		nodes, _ := c.nodes(ctx)
 		approved := 0
 		for _, n := range nodes {
@@ -144,8 +134,8 @@ func TestRollOut(t *testing.T) {
 		}
 	}
 
-	c.script("broken.sh", "echo 'it is broken on purpose' >&2\nfalse\n")
-	eventually(t, "a node fails twice", func(ctx context.Context) bool {
+	c.Script("broken.sh", "echo 'it is broken on purpose' >&2\nfalse\n")
+	Eventually(t, "a node fails twice", func(ctx context.Context) bool {
 		for _, times := range c.told(ctx, "BashibleStepFailed") {
 			if times >= 2 {
 				return true
@@ -153,7 +143,7 @@ func TestRollOut(t *testing.T) {
 		}
 		return false
 	})
-	eventually(t, "the others ask", func(ctx context.Context) bool {
+	Eventually(t, "the others ask", func(ctx context.Context) bool {
 		nodes, _ := c.nodes(ctx)
 		asking := 0
 		for _, n := range nodes {
@@ -169,7 +159,7 @@ func TestRollOut(t *testing.T) {
 		if _, is := n.Annotations[api.UpdateApproved]; is {
 			approved++
 		}
-		if !ready(&n) {
+		if !Ready(&n) {
 			t.Errorf("node %s is not ready", n.Name)
 		}
 	}

@@ -24,6 +24,7 @@ const (
 	VMRunning        = "Running"
 	VMNotRunning     = "NotRunning"
 	VMPodNotStarted  = "PodNotStarted"
+	VMInternalError  = "InternalVirtualMachineError"
 	VMPodTerminating = "PodTerminating"
 
 	VMMigrating           = "Migrating"

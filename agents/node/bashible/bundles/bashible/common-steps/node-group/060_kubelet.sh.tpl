@@ -113,6 +113,9 @@ Environment=PATH=/opt/deckhouse/bin:/usr/sbin:/usr/bin:/sbin:/bin
 ExecStart=/opt/deckhouse/bin/kubelet --config=/etc/kubernetes/kubelet-config.yaml \\
   --bootstrap-kubeconfig=/etc/kubernetes/bootstrap-kubelet.conf --kubeconfig=/etc/kubernetes/kubelet.conf \\
   --cert-dir=/var/lib/kubelet/pki --root-dir={{ $root | expanded }} --hostname-override=$D8_NODE_HOSTNAME \\
+{{- if and .cloudProviderType (ne .nodeGroup.nodeType "Static") }}
+  --cloud-provider=external \\
+{{- end }}
   --node-labels=node.deckhouse.io/group={{ .nodeGroup.name | expanded }},node.deckhouse.io/type={{ .nodeGroup.nodeType | expanded }} \\
   --register-with-taints=node.deckhouse.io/bashible-uninitialized=:NoSchedule
 Restart=always
