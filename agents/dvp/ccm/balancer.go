@@ -59,7 +59,7 @@ func (p *Provider) GetLoadBalancer(ctx context.Context, clusterName string, serv
 // EnsureLoadBalancer makes a load balancer, or changes it, and tells its address.
 func (p *Provider) EnsureLoadBalancer(ctx context.Context, clusterName string, service *corev1.Service, nodes []*corev1.Node) (*corev1.LoadBalancerStatus, error) {
 	name := p.GetLoadBalancerName(ctx, clusterName, service)
-	if err := p.UpdateLoadBalancer(ctx, clusterName, service, nodes); err != nil {
+	if err := p.fill(ctx, name, p.balanced(service.UID), service, nodes); err != nil {
 		return nil, err
 	}
 	if err := p.apply(ctx, name, service); err != nil {
@@ -140,7 +140,7 @@ func (p *Provider) EnsureLoadBalancerDeleted(ctx context.Context, clusterName st
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	record.nodes = nil
+	record.nodes, record.removed = nil, true
 	delete(p.services, service.UID)
 	return nil
 }

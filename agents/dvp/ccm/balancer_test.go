@@ -275,6 +275,11 @@ func TestLoadBalancers(t *testing.T) {
 				t.Error(err)
 			}
 		}
+		// The service controller may have begun to tell of new nodes before.
+		nodes := []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}}
+		if err := c.provider.UpdateLoadBalancer(t.Context(), "", s, nodes); err != nil || len(c.selected(key)) > 0 {
+			t.Errorf("a load balancer that is gone got machines %v, %v, want none", c.selected(key), err)
+		}
 		if err := c.Get(t.Context(), client.ObjectKeyFromObject(foreign), foreign); err != nil || foreign.Labels["dvp.deckhouse.io/a"] == "" {
 			t.Errorf("got %v, %v, want another cluster's machine untouched", foreign.Labels, err)
 		}

@@ -134,10 +134,13 @@ func (p *Provider) lookAt(ctx context.Context, lister corelisters.ServiceLister,
 	if !local || !service.DeletionTimestamp.IsZero() {
 		return false, nil
 	}
-	record := p.balanced(service.UID)
+	record := p.found(service.UID)
+	if record == nil { // the service controller has not come to it, or has removed it
+		return true, nil
+	}
 	record.mu.Lock()
 	defer record.mu.Unlock()
-	if len(record.nodes) == 0 { // the service controller has not come to it, or has removed it
+	if len(record.nodes) == 0 {
 		return true, nil
 	}
 	return true, p.choose(ctx, p.GetLoadBalancerName(ctx, "", service), service, record.nodes)

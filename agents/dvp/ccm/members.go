@@ -11,15 +11,28 @@ import (
 	"commander/agents/dvp/cloud"
 )
 
-// UpdateLoadBalancer makes the machines of these nodes, and no others, those of a load balancer.
+// UpdateLoadBalancer makes the machines of these nodes, and no others, those of a load balancer. The
+// service controller asks for it when nodes change, whatever it is doing with the Service itself at
+// that time: one whose load balancer was not asked for yet has its nodes when it is, and one whose
+// load balancer has been removed must get nothing any more, for nobody would take it away.
 func (p *Provider) UpdateLoadBalancer(ctx context.Context, clusterName string, service *corev1.Service, nodes []*corev1.Node) error {
-	name := p.GetLoadBalancerName(ctx, clusterName, service)
+	record := p.found(service.UID)
+	if record == nil || !service.DeletionTimestamp.IsZero() {
+		return nil
+	}
+	return p.fill(ctx, p.GetLoadBalancerName(ctx, clusterName, service), record, service, nodes)
+}
+
+// fill makes the machines of these nodes those of a load balancer, unless that has been removed.
+func (p *Provider) fill(ctx context.Context, name string, record *balanced, service *corev1.Service, nodes []*corev1.Node) error {
 	if len(nodes) == 0 {
 		return fmt.Errorf("load balancer %s: the cluster has no nodes for it", name)
 	}
-	record := p.balanced(service.UID)
 	record.mu.Lock()
 	defer record.mu.Unlock()
+	if record.removed {
+		return nil
+	}
 	record.nodes = nodes
 	return p.choose(ctx, name, service, nodes)
 }

@@ -32,10 +32,11 @@ type Provider struct {
 	checks   checksKnown
 }
 
-// balanced is a Service with a load balancer.
+// balanced is a Service with a load balancer, from when that was asked for until it is removed.
 type balanced struct {
-	mu    sync.Mutex // held while its machines are being labelled; protects nodes
-	nodes []*corev1.Node
+	mu      sync.Mutex // held while its machines are being labelled; protects the others
+	nodes   []*corev1.Node
+	removed bool // for who has waited for the lock meanwhile
 }
 
 // New makes a provider as programs use it.
@@ -96,7 +97,7 @@ func (p *Provider) servesChecks(ctx context.Context, anew bool) (bool, error) {
 	return served, nil
 }
 
-// balanced finds or begins the record of a Service.
+// balanced finds the record of a Service, or begins one.
 func (p *Provider) balanced(uid types.UID) *balanced {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -106,5 +107,12 @@ func (p *Provider) balanced(uid types.UID) *balanced {
 	if p.services[uid] == nil {
 		p.services[uid] = new(balanced)
 	}
+	return p.services[uid]
+}
+
+// found is the record of a Service, or nil if it has no load balancer.
+func (p *Provider) found(uid types.UID) *balanced {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	return p.services[uid]
 }
