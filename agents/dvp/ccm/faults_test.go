@@ -1,14 +1,20 @@
 package ccm
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"os"
+	"os/exec"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -19,6 +25,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"commander/agents/dvp/cloud"
@@ -27,83 +34,117 @@ import (
 	"commander/internal/run"
 )
 
-// life is that of one process: it is over after so many requests to either API server, of which the
-// last may still be carried out.
-type life struct {
-	left atomic.Int64
-	end  context.CancelFunc
+// The test binary is the program when it is started so.
+func TestMain(m *testing.M) {
+	if text := os.Getenv(lifeVariable); text != "" {
+		if err := live(text); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
 }
 
-var errKilled = errors.New("the process was killed")
+const lifeVariable = "TEST_LIFE_OF_CONTROLLERS"
 
-// through is a way to an API server that ends with a life.
-func (l *life) through(access *rest.Config) *rest.Config {
-	config := rest.CopyConfig(access)
+// life is that of one process: it kills itself, as kill -9 does, with so many requests to either API
+// server, of which the last is carried out and never answered. The ways to both have faults.
+type life struct {
+	Tenant, DVP, Namespace string // the first two are kubeconfigs
+	Seed                   uint64
+	Requests               int64
+}
+
+func (l life) way(kubeconfig string, left *atomic.Int64, part float64) (*rest.Config, error) {
+	config, err := clientcmd.RESTConfigFromKubeConfig([]byte(kubeconfig))
+	if err != nil {
+		return nil, err
+	}
+	config.QPS = -1
+	config = emulatortest.Faulty(config, l.Seed, part)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(r *http.Request) (*http.Response, error) {
-			left := l.left.Add(-1)
-			if left < 0 {
-				return nil, errKilled
-			}
 			answer, err := next.RoundTrip(r)
-			if left == 0 { // it dies before it sees the answer
-				l.end()
-				if err == nil {
-					answer.Body.Close() //nolint:errcheck // nobody reads it
-				}
-				return nil, errKilled
+			if left.Add(-1) == 0 {
+				return nil, syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			}
 			return answer, err
 		})
 	})
-	return config
+	return config, nil
 }
 
 type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// mortals run the controllers as processes that are killed after a random number of requests, each
-// followed by another, with faults on the ways to both API servers.
+func live(text string) error {
+	var l life
+	if err := json.Unmarshal([]byte(text), &l); err != nil {
+		return err
+	}
+	var left atomic.Int64
+	left.Store(l.Requests)
+	dvp, problem := l.way(l.DVP, &left, 0.1)
+	tenant, err := l.way(l.Tenant, &left, 0.05)
+	if err := errors.Join(problem, err); err != nil {
+		return err
+	}
+	access, err := cloud.New(dvp, l.Namespace, uuid)
+	if err != nil {
+		return err
+	}
+	client, err := kubernetes.NewForConfig(tenant)
+	if err != nil {
+		return err
+	}
+	provider := New(access)
+	provider.AddressBound = 2 * time.Second
+	var group run.Group
+	err = provider.Join(&group, client, Settings{Controllers: Controllers, ClusterName: "test", NodeStatus: 200 * time.Millisecond, NodeMonitor: 200 * time.Millisecond, Workers: 2})
+	if err != nil {
+		return err
+	}
+	return group.Run(context.Background())
+}
+
+// mortals run the controllers as processes, each of which is killed after a random number of requests
+// and followed by another.
 type mortals struct {
-	tenant, dvp *rest.Config
-	namespace   string
-	random      *rand.Rand
-	killed      atomic.Int64
-	all         sync.WaitGroup
+	first  life // all others differ in their seed and length
+	random *rand.Rand
+	killed atomic.Int64
+	output bytes.Buffer // of all of them, one after the other
 }
 
 func (m *mortals) run(ctx context.Context, t *testing.T) {
-	for n := uint64(1); ctx.Err() == nil; n++ {
-		alive, end := context.WithCancel(ctx)
-		l := &life{end: end}
-		l.left.Store(int64(15 + m.random.IntN(150)))
-		if n == 1 {
-			l.left.Store(60) // it certainly dies
-		}
-		access, err := cloud.New(l.through(emulatortest.Faulty(m.dvp, n, 0.1)), m.namespace, uuid)
+	for l := m.first; ctx.Err() == nil; l.Seed++ {
+		l.Requests = int64(12 + m.random.IntN(120))
+		text, err := json.Marshal(l)
 		if err != nil {
 			t.Error(err)
 		}
-		client, err := kubernetes.NewForConfig(l.through(emulatortest.Faulty(m.tenant, n, 0.05)))
-		if err != nil {
-			t.Error(err)
+		process := exec.CommandContext(ctx, os.Args[0])
+		process.Env, process.Stdout, process.Stderr = append(os.Environ(), lifeVariable+"="+string(text)), &m.output, &m.output
+		var killed *exec.ExitError
+		if err := process.Run(); ctx.Err() == nil && (!errors.As(err, &killed) || killed.ExitCode() != -1) {
+			t.Errorf("a process ended with %v, want it killed: %s", err, m.output.String()[max(0, m.output.Len()-2000):])
+			return
 		}
-		var group run.Group
-		provider := New(access)
-		provider.AddressBound = 2 * time.Second
-		err = provider.Join(&group, client, Settings{Controllers: Controllers, ClusterName: "test", NodeStatus: 200 * time.Millisecond, NodeMonitor: 200 * time.Millisecond, Workers: 2})
-		if err != nil {
-			t.Error(err)
-		}
-		// A process that was killed says nothing, and can do nothing any more: the next need not wait
-		// for its end.
-		m.all.Go(func() { _ = group.Run(alive) })
-		<-alive.Done()
-		end()
 		m.killed.Add(1)
 	}
-	m.all.Wait()
+}
+
+// races are those that the race detector found in the processes, if the test is built with it. The
+// service controller of Kubernetes has one of its own: it writes to its list of Services while it reads it.
+func (m *mortals) races() (found []string) {
+	for _, report := range strings.Split(m.output.String(), "==================") {
+		if strings.Contains(report, "DATA RACE") && !strings.Contains(report, "service.(*serviceCache).allServices") {
+			found = append(found, report)
+		}
+	}
+	return found
 }
 
 // Whatever fails on the way to either API server and at whatever step the program is killed, Nodes
@@ -117,11 +158,15 @@ func TestControllersUnderFaults(t *testing.T) {
 	if c.client, err = kubernetes.NewForConfig(server.Config); err != nil {
 		t.Fatal(err)
 	}
-	m := &mortals{tenant: server.Config, dvp: c.Access, namespace: c.Namespace, random: rand.New(rand.NewPCG(1, 2))} //nolint:gosec // nothing to guess
+	m := &mortals{
+		first:  life{Tenant: emulatortest.Kubeconfig(t, server.Config), DVP: emulatortest.Kubeconfig(t, c.Access), Namespace: c.Namespace, Seed: 1},
+		random: rand.New(rand.NewPCG(1, 2)), //nolint:gosec // nothing to guess
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	running.Go(func() { m.run(ctx, t) })
-	t.Cleanup(func() { cancel(); running.Wait() })
+	end := sync.OnceFunc(func() { cancel(); running.Wait() })
+	t.Cleanup(end)
 
 	names := []string{"f-0", "f-1", "f-2"}
 	uids := map[string]types.UID{}
@@ -206,8 +251,12 @@ func TestControllersUnderFaults(t *testing.T) {
 			t.Errorf("machines %v have the label of %s, which is gone", got, s.Name)
 		}
 	}
-	if m.killed.Load() < 2 {
+	end()
+	if m.killed.Load() < 3 {
 		t.Errorf("the program was killed %d times, want more", m.killed.Load())
+	}
+	for _, report := range m.races() {
+		t.Error(report)
 	}
 	t.Logf("the program was killed %d times", m.killed.Load())
 }
