@@ -102,19 +102,34 @@ func (c *Cloud) Detach(ctx context.Context, attachment *Attachment) error {
 	if err := awaitGone(ctx, c, attachment.DeepCopy(), &v1alpha2.VirtualMachineBlockDeviceAttachmentList{}); err != nil {
 		return err
 	}
-	machine := &v1alpha2.VirtualMachine{ObjectMeta: metav1.ObjectMeta{Name: attachment.Spec.VirtualMachineName}}
-	err := await(ctx, c, machine, &v1alpha2.VirtualMachineList{}, func(now *v1alpha2.VirtualMachine) (bool, error) {
-		for _, device := range now.Status.BlockDeviceRefs {
-			if device.Hotplugged && device.AttachmentName == attachment.Name && device.Name == attachment.Spec.BlockDeviceRef.Name {
-				return false, nil
-			}
-		}
-		return true, nil
+	err := c.unplugged(ctx, attachment.Spec.VirtualMachineName, func(device *v1alpha2.BlockDeviceStatusRef) bool {
+		return device.AttachmentName == attachment.Name && device.Name == attachment.Spec.BlockDeviceRef.Name
 	})
-	if err != nil && !Is(err, NotFound) {
+	if err != nil {
 		return err
 	}
 	return c.released(ctx, attachment.Spec.BlockDeviceRef.Name, attachment.Spec.VirtualMachineName)
+}
+
+// AwaitUnplugged waits until a machine has let go of a disk of which no attachment is left.
+func (c *Cloud) AwaitUnplugged(ctx context.Context, machine, disk string) error {
+	return c.unplugged(ctx, machine, func(device *v1alpha2.BlockDeviceStatusRef) bool {
+		return device.Kind == v1alpha2.KindVirtualDisk && device.Name == disk
+	})
+}
+
+// unplugged waits until a machine has no plugged device that is meant. One that is gone has none.
+func (c *Cloud) unplugged(ctx context.Context, machine string, meant func(*v1alpha2.BlockDeviceStatusRef) bool) error {
+	object := &v1alpha2.VirtualMachine{ObjectMeta: metav1.ObjectMeta{Name: machine}}
+	err := await(ctx, c, object, &v1alpha2.VirtualMachineList{}, func(now *v1alpha2.VirtualMachine) (bool, error) {
+		return !slices.ContainsFunc(now.Status.BlockDeviceRefs, func(device v1alpha2.BlockDeviceStatusRef) bool {
+			return device.Hotplugged && meant(&device)
+		}), nil
+	})
+	if Is(err, NotFound) {
+		return nil
+	}
+	return err
 }
 
 // releaseBound is how long a disk may go on telling of a machine that has let go of it. The

@@ -67,6 +67,12 @@ func New(config *rest.Config, namespace, clusterUUID string) (*Cloud, error) {
 	return &Cloud{client: c, discovery: d.RESTClient(), namespace: namespace, cluster: clusterUUID}, nil
 }
 
+// Over is a project behind a client that is there already, for who plays DVP. What kinds there are
+// cannot be asked of it.
+func Over(c client.WithWatch, namespace, clusterUUID string) *Cloud {
+	return &Cloud{client: c, namespace: namespace, cluster: clusterUUID}
+}
+
 // Ping says whether DVP answers and lets us see the machines of the project.
 func (c *Cloud) Ping(ctx context.Context) error {
 	var machines v1alpha2.VirtualMachineList

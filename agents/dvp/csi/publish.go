@@ -139,5 +139,10 @@ func (c *Controller) ControllerUnpublishVolume(ctx context.Context, r *csipb.Con
 			return nil, answer(err)
 		}
 	}
+	if machine != "" { // a call before may have ended between the attachment's end and the device's
+		if err := c.Cloud.AwaitUnplugged(ctx, machine, r.GetVolumeId()); err != nil {
+			return nil, answer(err)
+		}
+	}
 	return &csipb.ControllerUnpublishVolumeResponse{}, nil
 }
