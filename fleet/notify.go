@@ -49,8 +49,13 @@ type NotifyArgs struct {
 // Kind names the job in River.
 func (NotifyArgs) Kind() string { return "notification.deliver" }
 
-// notifyAttempts is how often a delivery is tried: River's pauses grow to a day in all.
-const notifyAttempts = 12
+// NotificationsQueue is where notifications are delivered: apart, so that receivers that do not answer
+// hold up nothing else.
+const NotificationsQueue = "notifications"
+
+// NotifyAttempts is how often a delivery is tried: River's pauses, of n to the power of four seconds
+// after the nth try, grow to a day in all.
+const NotifyAttempts = 14
 
 // Notice is the body of a notification: what a webhook is sent, and what a mail is made of.
 type Notice struct {
@@ -71,7 +76,8 @@ type NewChannel struct {
 	Events              []string
 }
 
-func (c *NewChannel) check() error {
+// Check tells what is wrong with a channel, and takes the space around its texts away.
+func (c *NewChannel) Check() error {
 	c.Name, c.Address = strings.TrimSpace(c.Name), strings.TrimSpace(c.Address)
 	problems := map[string]fault.Message{}
 	if c.Name == "" || len(c.Name) > 100 {
@@ -98,6 +104,20 @@ func (c *NewChannel) check() error {
 	return nil
 }
 
+// ShownAddress is what people are shown of a channel's address. Receivers know senders by a secret in
+// the path or query of a webhook, so only its host is shown.
+func ShownAddress(c store.NotificationChannel) string {
+	u, err := url.Parse(c.Address)
+	if c.Kind != ChannelWebhook || err != nil {
+		return c.Address
+	}
+	shown := u.Scheme + "://" + u.Host
+	if u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "" {
+		shown += "/…"
+	}
+	return shown
+}
+
 // Channels lists who is told of what happens in a workspace, each with what was told last.
 func (f *Fleet) Channels(ctx context.Context, actor Actor, workspaceID uuid.UUID) ([]store.NotificationChannelsRow, error) {
 	if err := Allowed(actor, WorkspacesView, workspaceID); err != nil {
@@ -113,7 +133,7 @@ func (f *Fleet) AddChannel(ctx context.Context, actor Actor, workspaceID uuid.UU
 	if err := Allowed(actor, WorkspacesEdit, workspaceID); err != nil {
 		return channel, "", err
 	}
-	if err := wanted.check(); err != nil {
+	if err := wanted.Check(); err != nil {
 		return channel, "", err
 	}
 	raw := make([]byte, 32)
@@ -136,7 +156,7 @@ func (f *Fleet) AddChannel(ctx context.Context, actor Actor, workspaceID uuid.UU
 		}
 		return f.audit(ctx, tx, actor, change{
 			Action: "channel.create", ObjectType: "NotificationChannel", ObjectID: channel.ID, Workspace: workspace,
-			Changes: map[string]any{"name": channel.Name, "kind": channel.Kind, "address": channel.Address, "events": channel.Events},
+			Changes: map[string]any{"name": channel.Name, "kind": channel.Kind, "address": ShownAddress(channel), "events": channel.Events},
 		})
 	})
 	if store.Unique(err, "notification_channels_workspace_id_name_key") {
@@ -221,7 +241,7 @@ func (f *Fleet) tell(ctx context.Context, tx *store.Tx, channel store.Notificati
 	if err != nil {
 		return fmt.Errorf("write a notification: %w", err)
 	}
-	_, err = f.Queue.InsertTx(ctx, tx.Tx, NotifyArgs{row.ID}, &river.InsertOpts{Queue: river.QueueDefault, MaxAttempts: notifyAttempts})
+	_, err = f.Queue.InsertTx(ctx, tx.Tx, NotifyArgs{row.ID}, &river.InsertOpts{Queue: NotificationsQueue, MaxAttempts: NotifyAttempts})
 	if err != nil {
 		return fmt.Errorf("deliver notification %s: %w", row.ID, err)
 	}

@@ -48,26 +48,53 @@ func (w NewWindow) check() error {
 	return nil
 }
 
-// WindowOpen reports whether a window is open at a moment. A window may reach into the next day; on
-// the days on which clocks change it begins when the clock on the wall shows its time.
+// WindowOpen reports whether a window is open at a moment: whether the clock on the wall of its zone
+// shows a time in it. Where clocks are put back, such a time comes twice, and is in the window twice;
+// a window that falls whole into the time that is left out where clocks are put forward opens for its
+// length right after that.
 func WindowOpen(w store.MaintenanceWindow, now time.Time) bool {
 	zone, err := time.LoadLocation(w.TimeZone)
 	if err != nil {
 		return false // a zone that is not known any more opens nothing
 	}
-	here := now.In(zone)
-	for _, back := range []int{0, 1} {
-		day := here.AddDate(0, 0, -back)
-		bit := 1 << ((int(day.Weekday()) + 6) % 7)
-		if w.Days&bit == 0 {
-			continue
-		}
-		begin := time.Date(day.Year(), day.Month(), day.Day(), 0, w.Starts, 0, 0, zone)
-		if !now.Before(begin) && now.Before(begin.Add(time.Duration(w.Minutes)*time.Minute)) {
+	here := wall(now.In(zone))
+	today := here.Truncate(minutesDay * time.Minute)
+	for _, day := range []time.Time{today, today.AddDate(0, 0, -1)} { // it may have begun yesterday
+		if begin, end, on := occurrence(w, day); on && !here.Before(begin) && here.Before(end) {
 			return true
 		}
 	}
-	return false
+	length := time.Duration(w.Minutes) * time.Minute
+	for at := now.In(zone); ; {
+		forward, _ := at.ZoneBounds()
+		if forward.IsZero() || now.Sub(forward) >= length {
+			return false
+		}
+		before := forward.Add(-1).In(zone)
+		_, offset := before.Zone()
+		_, later := forward.Zone()
+		gapEnd := wall(forward)
+		gap := gapEnd.Add(-time.Duration(later-offset) * time.Second)
+		first := gap.Truncate(minutesDay * time.Minute)
+		for day := first; day.Before(gapEnd); day = day.AddDate(0, 0, 1) {
+			if begin, end, on := occurrence(w, day); on && !begin.Before(gap) && !end.After(gapEnd) {
+				return true
+			}
+		}
+		at = before
+	}
+}
+
+// wall is what a clock on the wall shows, as a time that knows of no zones.
+func wall(t time.Time) time.Time {
+	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
+}
+
+// occurrence is when a window begins and ends that is due on a day, as the clock on the wall shows.
+func occurrence(w store.MaintenanceWindow, day time.Time) (begin, end time.Time, on bool) {
+	bit := 1 << ((int(day.Weekday()) + 6) % 7)
+	begin = day.Add(time.Duration(w.Starts) * time.Minute)
+	return begin, begin.Add(time.Duration(w.Minutes) * time.Minute), w.Days&bit != 0
 }
 
 // mayStart reports whether a change may start by itself now: there are no windows, or one is open.

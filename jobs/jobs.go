@@ -6,7 +6,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -30,6 +30,8 @@ type Deps struct {
 	Housekeeping bool
 	// Mail is how notifications leave by mail.
 	Mail Mail
+	// WebhookNetworks are networks inside that webhooks may go to.
+	WebhookNetworks []netip.Prefix
 }
 
 // ClusterWorker carries out one attempt of a task.
@@ -72,7 +74,7 @@ func New(d Deps) (*river.Client[pgx.Tx], error) {
 	addClusterWorkers(workers, d.Clusters)
 	river.AddWorker(workers, &choreWorker{fleet: d.Fleet, log: d.Log})
 	river.AddWorker(workers, &rerenderWorker{fleet: d.Fleet})
-	river.AddWorker(workers, &notifyWorker{fleet: d.Fleet, client: &http.Client{}, mail: d.Mail})
+	river.AddWorker(workers, &notifyWorker{fleet: d.Fleet, client: newWebhookClient(d.WebhookNetworks), mail: d.Mail, limit: notifyLimit})
 	river.AddWorker(workers, &switchWorker{fleet: d.Fleet})
 	queues := map[string]river.QueueConfig{}
 	if d.Clusters != nil {
@@ -80,6 +82,7 @@ func New(d Deps) (*river.Client[pgx.Tx], error) {
 	}
 	if d.Housekeeping {
 		queues[river.QueueDefault] = river.QueueConfig{MaxWorkers: 2}
+		queues[fleet.NotificationsQueue] = river.QueueConfig{MaxWorkers: 4}
 	}
 	var periodic []*river.PeriodicJob
 	for _, chore := range Chores {

@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"bytes"
-	"crypto/tls"
 	"fmt"
 	"mime"
 	"mime/quotedprintable"
@@ -11,10 +10,6 @@ import (
 
 	"commander/fleet"
 )
-
-func tlsFor(host string) *tls.Config {
-	return &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}
-}
 
 var subjects = map[string]string{
 	fleet.EventTaskFailed:     "A task failed",

@@ -1,11 +1,9 @@
 package jobs
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -23,7 +21,7 @@ import (
 
 // attempt works on a notification as River would.
 func attempt(ctx context.Context, w *notifyWorker, id uuid.UUID, number int) error {
-	return w.Work(ctx, &river.Job[fleet.NotifyArgs]{JobRow: &rivertype.JobRow{Attempt: number, MaxAttempts: 3}, Args: fleet.NotifyArgs{ID: id}})
+	return w.Work(ctx, &river.Job[fleet.NotifyArgs]{JobRow: &rivertype.JobRow{Attempt: number, MaxAttempts: fleet.NotifyAttempts}, Args: fleet.NotifyArgs{ID: id}})
 }
 
 func waiting(t *testing.T, b *fleettest.Bench) []uuid.UUID {
@@ -55,8 +53,8 @@ func TestAFailedTaskIsToldBySignedWebhook(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		if want := Sign(secret, r.Header.Get("Commander-Time"), body); r.Header.Get("Commander-Signature") != want {
-			t.Errorf("signature: got %q, want %q", r.Header.Get("Commander-Signature"), want)
+		if err := verify(secret, r.Header, body, b.Clock.Now()); err != nil {
+			t.Error(err)
 		}
 		var n fleet.Notice
 		if err := json.Unmarshal(body, &n); err != nil {
@@ -80,7 +78,7 @@ func TestAFailedTaskIsToldBySignedWebhook(t *testing.T) {
 	if len(ids) != 1 {
 		t.Fatalf("got %d notifications, want one", len(ids))
 	}
-	w := &notifyWorker{fleet: b.Fleet, client: receiver.Client()}
+	w := &notifyWorker{fleet: b.Fleet, client: newWebhookClient(loopback), limit: notifyLimit}
 	if err := attempt(t.Context(), w, ids[0], 1); err == nil {
 		t.Error("an answer of 503 counts as delivered")
 	}
@@ -101,7 +99,7 @@ func TestAFailedTaskIsToldBySignedWebhook(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.client = &http.Client{Transport: roundTrip(func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF })}
-	if err := attempt(t.Context(), w, waiting(t, b)[0], 3); err == nil {
+	if err := attempt(t.Context(), w, waiting(t, b)[0], fleet.NotifyAttempts); err == nil {
 		t.Error("nobody answered")
 	}
 	if rows, err = b.Channels(t.Context(), b.Viewer, b.Workspace.ID); err != nil || !rows[0].LastFailed {
@@ -116,7 +114,7 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f
 func TestApprovalLossAndSilenceAreToldByMail(t *testing.T) {
 	t.Parallel()
 	b := fleettest.New(t)
-	server, mails := mailServer(t)
+	server, mails := mailServer(t, nil)
 	if _, _, err := b.AddChannel(t.Context(), b.Admin, b.Workspace.ID, fleet.NewChannel{
 		Name: "Team", Kind: fleet.ChannelMail, Address: "team@example.com", Events: fleet.Events,
 	}); err != nil {
@@ -153,7 +151,7 @@ func TestApprovalLossAndSilenceAreToldByMail(t *testing.T) {
 			t.Errorf("silences told: got %d, %v, want %d", n, err, want)
 		}
 	}
-	w := &notifyWorker{fleet: b.Fleet, mail: Mail{Server: server, From: "commander@example.com"}}
+	w := &notifyWorker{fleet: b.Fleet, mail: Mail{Server: server, From: "commander@example.com"}, limit: notifyLimit}
 	var told []string
 	for _, id := range waiting(t, b) {
 		if err := attempt(t.Context(), w, id, 1); err != nil {
@@ -167,54 +165,7 @@ func TestApprovalLossAndSilenceAreToldByMail(t *testing.T) {
 			t.Errorf("nobody is told %q in\n%s", want, all)
 		}
 	}
-	if err := attempt(t.Context(), &notifyWorker{fleet: b.Fleet}, uuid.New(), 1); err != nil {
+	if err := attempt(t.Context(), &notifyWorker{fleet: b.Fleet, limit: notifyLimit}, uuid.New(), 1); err != nil {
 		t.Errorf("a notification that is gone: got %v", err)
-	}
-}
-
-// mailServer takes mails as an SMTP server does and hands over their texts.
-func mailServer(t *testing.T) (string, chan string) {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() })
-	mails := make(chan string, 10)
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go takeMail(conn, mails)
-		}
-	}()
-	return l.Addr().String(), mails
-}
-
-func takeMail(conn net.Conn, mails chan<- string) {
-	defer func() { _ = conn.Close() }()
-	say := func(line string) { _, _ = io.WriteString(conn, line+"\r\n") }
-	say("220 test")
-	in := bufio.NewScanner(conn)
-	for in.Scan() {
-		switch word, _, _ := strings.Cut(in.Text(), " "); word {
-		case "EHLO", "HELO", "MAIL", "RCPT":
-			say("250 fine")
-		case "DATA":
-			say("354 go on")
-			var text strings.Builder
-			for in.Scan() && in.Text() != "." {
-				text.WriteString(in.Text() + "\r\n")
-			}
-			mails <- text.String()
-			say("250 taken")
-		case "QUIT":
-			say("221 bye")
-			return
-		default:
-			say("502 not known")
-		}
 	}
 }

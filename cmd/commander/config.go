@@ -64,10 +64,13 @@ type options struct {
 	PlatformVersion string `flag:"platform-version" default:"lab" help:"version of the platform whose dhctl is used"`
 	ClusterWorkers  int    `flag:"cluster-workers" default:"8" help:"clusters that are worked on at once"`
 
-	SMTPServer       string `flag:"smtp-server" help:"host:port that takes mail, for notifications; empty sends none"`
-	SMTPFrom         string `flag:"smtp-from" help:"address that mail comes from"`
-	SMTPUser         string `flag:"smtp-user" help:"user at the mail server; empty for none"`
-	SMTPPasswordFile string `flag:"smtp-password-file" help:"file with the password of that user"`
+	SMTPServer       string   `flag:"smtp-server" help:"host:port that takes mail, for notifications; empty sends none"`
+	SMTPFrom         string   `flag:"smtp-from" help:"address that mail comes from"`
+	SMTPUser         string   `flag:"smtp-user" help:"user at the mail server; empty for none"`
+	SMTPPasswordFile string   `flag:"smtp-password-file" help:"file with the password of that user"`
+	SMTPCAFile       string   `flag:"smtp-ca-file" help:"PEM of the authority behind the mail server; empty for the system's"`
+	SMTPPlain        bool     `flag:"smtp-plain" help:"let mail go unencrypted to a server that offers no encryption"`
+	WebhookNetworks  []string `flag:"webhook-networks" help:"networks inside, such as 10.0.0.0/8, that webhooks may go to; those outside they always may"`
 
 	QuietLimit    time.Duration `flag:"task-quiet-limit" default:"2m" help:"how long a running task may be silent before it is lost"`
 	CheckLooks    time.Duration `flag:"check-clusters-every" default:"15s" help:"pause between two looks for clusters whose check is due"`

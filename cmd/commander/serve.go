@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"crypto/x509"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -118,7 +120,22 @@ func (p *program) addJobs() error {
 	if err != nil {
 		return err
 	}
-	deps.Mail = jobs.Mail{Server: p.SMTPServer, From: p.SMTPFrom, User: p.SMTPUser, Password: strings.TrimSpace(password)}
+	deps.Mail = jobs.Mail{Server: p.SMTPServer, From: p.SMTPFrom, User: p.SMTPUser, Password: strings.TrimSpace(password), Plain: p.SMTPPlain}
+	if authority, err := readOptional(p.SMTPCAFile); err != nil {
+		return err
+	} else if authority != "" {
+		deps.Mail.Roots = x509.NewCertPool()
+		if !deps.Mail.Roots.AppendCertsFromPEM([]byte(authority)) {
+			return fmt.Errorf("read %s: there is no certificate in PEM", p.SMTPCAFile)
+		}
+	}
+	for _, text := range p.WebhookNetworks {
+		network, err := netip.ParsePrefix(text)
+		if err != nil {
+			return fmt.Errorf("read --webhook-networks: %w; want networks such as 10.0.0.0/8", err)
+		}
+		deps.WebhookNetworks = append(deps.WebhookNetworks, network)
+	}
 	var manager *clusterManager
 	if p.has(roleClusterManager) {
 		if manager, err = p.newClusterManager(); err != nil {

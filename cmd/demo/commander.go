@@ -36,6 +36,7 @@ func (d *demo) commanderArguments() []string {
 		"--first-admin="+adminEmail,
 		"--run-dir="+d.runDir, "--dhctl-binary="+d.ours("dhctl"), "--connector-binary="+d.ours("ampg-connector"),
 		"--lab-socket="+d.labSocket(),
+		"--webhook-networks=127.0.0.0/8,::1/128", // whoever tries webhooks here listens on this machine
 	)
 }
 

@@ -31,7 +31,7 @@ type telling struct {
 }
 
 func channelOf(c store.NotificationChannel) channel {
-	return channel{ID: c.ID, Name: c.Name, Kind: c.Kind, Address: c.Address, Events: c.Events, CreatedBy: c.CreatedBy, CreatedAt: moment(c.CreatedAt)}
+	return channel{ID: c.ID, Name: c.Name, Kind: c.Kind, Address: fleet.ShownAddress(c), Events: c.Events, CreatedBy: c.CreatedBy, CreatedAt: moment(c.CreatedAt)}
 }
 
 func (a *api) listChannels(w http.ResponseWriter, r *http.Request) error {

@@ -116,7 +116,7 @@ func windowOf(w store.MaintenanceWindow, cluster string, now time.Time) automati
 func channelOf(row store.NotificationChannelsRow) automation.Channel {
 	c := row.NotificationChannel
 	out := automation.Channel{
-		ID: c.ID.String(), Name: c.Name, Address: c.Address, Kind: i18n.M("notify.kind." + c.Kind), Error: row.LastError,
+		ID: c.ID.String(), Name: c.Name, Address: fleet.ShownAddress(c), Kind: i18n.M("notify.kind." + c.Kind), Error: row.LastError,
 		Last: ui.Status{Tone: ui.Busy, Word: i18n.M("notify.waiting")},
 	}
 	if row.LastAt.Unix() > 0 {
