@@ -1,6 +1,7 @@
 package fleet_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -15,6 +16,21 @@ import (
 func TestEveryDeletionEnds(t *testing.T) {
 	t.Parallel()
 	b := fleettest.New(t)
+	hosts := catalog(t, b, "hosts", true)
+	for i := range 2 * len(deletable) * len(endings) { // one for each cluster, and one for that which takes its name
+		record(t, b, hosts, host(fmt.Sprintf("10.0.%d.%d", i/250, i%250+1)))
+	}
+	var err error
+	if b.Lab, err = b.Store.TemplateVersion(t.Context(), withRecords(t, b, autoMaster)); err != nil {
+		t.Fatal(err)
+	}
+	held := func(cluster store.Cluster) (n int) {
+		t.Helper()
+		if err := b.Store.Pool.QueryRow(t.Context(), "select count(*) from record_uses where cluster_id = $1 and exclusive", cluster.ID).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
 	number := 0
 	for about, prepare := range deletable {
 		for ending, end := range endings {
@@ -22,6 +38,9 @@ func TestEveryDeletionEnds(t *testing.T) {
 			name := "c" + string(rune('a'+number/26)) + string(rune('a'+number%26))
 			t.Run(about+", "+ending, func(t *testing.T) {
 				cluster := prepare(t, b, name)
+				if n := held(cluster); n != 1 {
+					t.Fatalf("it holds %d records, want its master", n)
+				}
 				_, task, err := b.DeleteCluster(t.Context(), b.Admin, cluster.ID)
 				if err != nil {
 					t.Fatal(err)
@@ -39,6 +58,9 @@ func TestEveryDeletionEnds(t *testing.T) {
 				}
 				if _, _, err := b.CreateCluster(t.Context(), b.Admin, fleet.NewCluster{WorkspaceID: b.Workspace.ID, Name: name, TemplateVersionID: b.Lab.ID}); err != nil {
 					t.Errorf("the name is not free: %v", err)
+				}
+				if n := held(cluster); n != 0 {
+					t.Errorf("it still holds %d records", n)
 				}
 				var tokens int
 				if err := b.Store.Pool.QueryRow(t.Context(), "select count(*) from agent_tokens where cluster_id = $1 and revoked_at is null", cluster.ID).Scan(&tokens); err != nil || tokens > 0 {

@@ -59,7 +59,7 @@ func TestAProtectedClusterIsNeitherDeletedNorArchived(t *testing.T) {
 	require.Equal(t, http.StatusConflict, b.post(paths.ClusterDeletion(id), url.Values{"name": {"prod"}}).StatusCode)
 	require.Equal(t, http.StatusConflict, b.post(paths.ClusterArchive(id), nil).StatusCode)
 	require.Equal(t, http.StatusSeeOther, b.post(paths.ClusterProtection(id), url.Values{}).StatusCode)
-	require.Equal(t, http.StatusSeeOther, b.post(paths.ClusterArchive(id), nil).StatusCode)
+	require.Equal(t, http.StatusSeeOther, b.post(paths.ClusterArchive(id), url.Values{clusters.FieldArchived: {"prod"}}).StatusCode)
 }
 
 // change gives a cluster another number of workers and ends the task that applies it.

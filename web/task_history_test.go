@@ -51,7 +51,7 @@ func TestWhatPeopleDecidedStaysOnThePage(t *testing.T) {
 
 	archived, _ := s.running("archived")
 	lose(archived)
-	require.Equal(t, http.StatusSeeOther, bob.post(paths.ClusterArchive(archived.ClusterID.String()), nil).StatusCode)
+	require.Equal(t, http.StatusSeeOther, bob.post(paths.ClusterArchive(archived.ClusterID.String()), map[string][]string{"archived_name": {"archived"}}).StatusCode)
 	require.Regexp(t, `Given up: the cluster was archived without clean-up bob`, history(archived))
 
 	deleted, _ := s.running("deleted")

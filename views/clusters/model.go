@@ -230,7 +230,13 @@ type Deletion struct {
 	Revision string
 	Typed    string
 	Problem  i18n.Message
+	// ArchiveTyped and ArchiveProblem are of the other form, which cleans nothing up.
+	ArchiveTyped   string
+	ArchiveProblem i18n.Message
 }
+
+// FieldArchived is the name of the field that takes the cluster's name before it is archived by hand.
+const FieldArchived = "archived_name"
 
 // FieldTyped is the name of the field that takes the cluster's name on the deletion page.
 const FieldTyped = "name"

@@ -51,11 +51,24 @@ func (c *Console) DeleteCluster(w http.ResponseWriter, r *http.Request) error {
 	return respond.SeeOther(w, r, paths.Task(task.ID.String()))
 }
 
-// ArchiveCluster moves a cluster to the archive and leaves its machines running.
+// ArchiveCluster moves a cluster to the archive and leaves its machines running, once its name was typed.
 func (c *Console) ArchiveCluster(w http.ResponseWriter, r *http.Request) error {
 	cluster, err := id(r)
 	if err != nil {
 		return err
+	}
+	view, err := c.Fleet.Cluster(r.Context(), actor(r), cluster)
+	if err != nil {
+		return err
+	}
+	if err := parseForm(r); err != nil {
+		return err
+	}
+	typed := r.PostForm.Get(clusters.FieldArchived)
+	if may := view.ArchivedAt == nil && !view.IsLocked; may && strings.TrimSpace(typed) != view.Name {
+		return c.deletion(w, r, http.StatusUnprocessableEntity, view, clusters.Deletion{
+			ArchiveTyped: typed, ArchiveProblem: i18n.M("deletion.mismatch"),
+		})
 	}
 	if _, err := c.Fleet.ArchiveCluster(r.Context(), actor(r), cluster); err != nil {
 		return err
