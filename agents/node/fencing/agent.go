@@ -50,6 +50,7 @@ type Agent struct {
 	// asked says that the label may be there: an answer that never came leaves that open.
 	asked bool
 	last  Action
+	heard int // members at the last look
 }
 
 // Run looks at each tick until ctx ends, then takes back the label and disarms.
@@ -79,10 +80,10 @@ func (a *Agent) Tick(ctx context.Context) error {
 		a.look(ctx, &view)
 	}
 	action := Judge(view)
-	if action != a.last {
+	if action != a.last || view.Members != a.heard {
 		a.Log.Info("state", "action", action, "members", view.Members, "total", view.Total, "api", view.APIReached,
 			"leaseLost", view.LeaseLost, "peersSayLost", view.PeersSayLost)
-		a.last = action
+		a.last, a.heard = action, view.Members
 	}
 	switch action {
 	case Idle, Starve:

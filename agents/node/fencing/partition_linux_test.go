@@ -13,7 +13,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -316,13 +315,18 @@ func (n *networkNode) until(t *testing.T, what, text string) {
 	eventually(t, n.Name+": "+what, func() bool { return n.count(0, text) > 0 })
 }
 
-// lives waits until a node was fed for three times as long as its watchdog waits.
-func (n *networkNode) lives(t *testing.T, what string) {
+// live waits until nodes were fed for three times as long as their watchdogs wait.
+func live(t *testing.T, what string, nodes ...*networkNode) {
 	t.Helper()
-	from := n.now()
-	eventually(t, n.Name+" goes on: "+what, func() bool { return n.count(from, `"fed"`) >= 3*int(shortTimeout/TickOf(shortTimeout)) || n.reset() })
-	if n.reset() {
-		t.Errorf("%s was reset: %s", n.Name, what)
+	from := make([]int, len(nodes))
+	for i, n := range nodes {
+		from[i] = n.now()
+	}
+	for i, n := range nodes {
+		eventually(t, n.Name+" goes on: "+what, func() bool { return n.count(from[i], `"fed"`) >= 3*int(shortTimeout/TickOf(shortTimeout)) || n.reset() })
+		if n.reset() {
+			t.Errorf("%s was reset: %s", n.Name, what)
+		}
 	}
 }
 
@@ -365,9 +369,7 @@ func TestPartitions(t *testing.T) {
 	w := newNetworks(t, "three", 3)
 	a, b, c := w.nodes[0], w.nodes[1], w.nodes[2]
 	w.api("down", w.nodes...)
-	for _, n := range w.nodes {
-		n.lives(t, "the API server is away for all, a majority hears each other")
-	}
+	live(t, "the API server is away for all, a majority hears each other", w.nodes...)
 	w.api("up", w.nodes...)
 	for _, n := range w.nodes {
 		eventually(t, n.Name+" has the API server back", n.undisturbed)
@@ -375,10 +377,7 @@ func TestPartitions(t *testing.T) {
 
 	w.gossip("down", a)
 	a.until(t, "only the API server keeps it", `"action":"fallback"`)
-	a.lives(t, "cut off from its peers only")
-	for _, n := range []*networkNode{b, c} {
-		n.lives(t, "one of three is cut off")
-	}
+	live(t, "one of three is cut off from its peers only", w.nodes...)
 	w.api("down", a)
 	a.dies(t, "cut off from its peers and the API server")
 	if b.reset() || c.reset() {
@@ -390,7 +389,7 @@ func TestPartitions(t *testing.T) {
 	}
 	<-b.done
 	c.until(t, "alone with the API server", `"action":"fallback"`)
-	c.lives(t, "the last one with the API server")
+	live(t, "the last one with the API server", c)
 	// It ends well: the label is taken back, and the watchdog disarmed.
 	if err := c.kill(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
@@ -413,8 +412,8 @@ func TestEvenSplitAndLoneNode(t *testing.T) {
 	w.gossip("down", w.nodes...)
 	for _, n := range w.nodes {
 		n.until(t, "only the API server keeps it", `"action":"fallback"`)
-		n.lives(t, "an even split, both halves see the API server")
 	}
+	live(t, "an even split, both halves see the API server", w.nodes...)
 	w.api("down", w.nodes...)
 	for _, n := range w.nodes {
 		n.dies(t, "an even split, no half sees the API server")
@@ -422,8 +421,5 @@ func TestEvenSplitAndLoneNode(t *testing.T) {
 	lone := newNetworks(t, "lone", 1)
 	lone.api("down", lone.nodes...)
 	lone.gossip("down", lone.nodes...)
-	lone.nodes[0].lives(t, "a group of one that is cut off from everything")
-	if slices.ContainsFunc(lone.nodes, (*networkNode).reset) {
-		t.Error("the lone node was reset")
-	}
+	live(t, "a group of one that is cut off from everything", lone.nodes...)
 }
