@@ -9,6 +9,7 @@ import (
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 
+	"commander/jobs"
 	"commander/jobs/clustermanager"
 )
 
@@ -77,7 +78,7 @@ func (c *crew) bareRiver(ctx context.Context, alone, together int, poll bool) (p
 	const queue = "bare"
 	client, err := river.NewClient(riverpgxv5.New(c.pool), &river.Config{
 		Queues: map[string]river.QueueConfig{queue: {MaxWorkers: atOnce}}, Workers: workers, Logger: silent,
-		PollOnly: poll, FetchPollInterval: 500 * time.Millisecond,
+		PollOnly: poll, FetchPollInterval: 500 * time.Millisecond, FetchCooldown: jobs.FetchEvery,
 	})
 	if err != nil {
 		return p, fmt.Errorf("make a bare client of River: %w", err)

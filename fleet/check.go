@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/riverqueue/river"
 
-	"commander/internal/fault"
 	"commander/store"
 )
 
@@ -60,22 +60,38 @@ func (f *Fleet) lateChecks(ctx context.Context, of store.LateChecksParams) (clus
 }
 
 // StartChecks starts checks of clusters that are due, the longest overdue first, and reports how many.
-func (f *Fleet) StartChecks(ctx context.Context, batch int) (int, error) {
-	ids, err := f.Store.ClustersDueForCheck(ctx, batch)
-	if err != nil {
-		return 0, store.AsFault(err)
-	}
-	started := 0
-	for _, id := range ids {
-		_, err := f.startOn(ctx, System, id, store.TaskCheck, func(c store.Cluster) bool { return c.WasCreated })
-		switch {
-		case err == nil:
-			started++
-		case !fault.Is(err, fault.Conflict): // a conflict is somebody who was faster
-			return started, err
+// Those of one look are written together.
+func (f *Fleet) StartChecks(ctx context.Context, batch int) (started int, err error) {
+	err = f.Store.InTx(ctx, func(tx *store.Tx) error {
+		due, err := tx.ClustersDueForCheck(ctx, batch)
+		if err != nil || len(due) == 0 {
+			return err
 		}
-	}
-	return started, nil
+		checks := store.InsertChecksParams{Priority: priorityRepair, CreatedBy: System.Name, ClusterIds: due}
+		var jobs []river.InsertManyParams
+		for range due {
+			id := uuid.New()
+			checks.Ids = append(checks.Ids, id)
+			jobs = append(jobs, river.InsertManyParams{Args: CheckArgs{Delivery{TaskID: id, Attempt: 1}}, InsertOpts: delivered(priorityRepair)})
+		}
+		inserted, err := f.Queue.InsertManyTx(ctx, tx.Tx, jobs)
+		if err != nil {
+			return fmt.Errorf("deliver %d checks: %w", len(jobs), err)
+		}
+		for _, job := range inserted {
+			checks.Deliveries = append(checks.Deliveries, job.Job.ID)
+		}
+		tasks, err := tx.InsertChecks(ctx, checks)
+		if err != nil {
+			return fmt.Errorf("write %d checks: %w", len(jobs), err)
+		}
+		for _, task := range tasks {
+			changedTask(tx, task)
+		}
+		started = len(tasks)
+		return nil
+	})
+	return started, err
 }
 
 // afterCheck notes that a cluster was looked at. A difference starts the change that ends it, or

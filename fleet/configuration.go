@@ -258,17 +258,18 @@ type Configuration struct {
 	Rendering     store.Rendering
 	// Secrets are texts that must never reach a log or page.
 	Secrets []string
+
+	secret store.Values // of Values
 }
 
 // configuration opens a revision of a cluster.
 func (f *Fleet) configuration(ctx context.Context, q store.Querier, clusterID uuid.UUID, revision int) (Configuration, error) {
-	row, err := q.ClusterRevision(ctx, store.ClusterRevisionParams{ClusterID: clusterID, Revision: revision})
+	c, err := f.rendered(ctx, q, clusterID, revision)
 	if err != nil {
-		return Configuration{}, fmt.Errorf("read revision %d of cluster %s: %w", revision, clusterID, store.AsFault(err))
+		return c, err
 	}
-	c := Configuration{ClusterRevision: row, Values: store.Values{}}
-	if row.TemplateVersionID != nil {
-		version, err := q.TemplateVersion(ctx, *row.TemplateVersionID)
+	if c.TemplateVersionID != nil {
+		version, err := q.TemplateVersion(ctx, *c.TemplateVersionID)
 		if err != nil {
 			return c, fmt.Errorf("read the template of cluster %s: %w", clusterID, store.AsFault(err))
 		}
@@ -276,27 +277,36 @@ func (f *Fleet) configuration(ctx context.Context, q store.Querier, clusterID uu
 			return c, err
 		}
 	}
+	c.Shown = c.Schema.Masked(c.Values)
+	for key := range c.secret {
+		c.Shown[key] = schema.Mask // also of a configuration without a template, which has no schema to say so
+		if shown, isRecord := c.Parameters[key]; isRecord {
+			c.Shown[key] = shown
+		}
+	}
+	return c, nil
+}
+
+// rendered opens what a revision came to, without what only people need: its schema, and its values with masks.
+func (f *Fleet) rendered(ctx context.Context, q store.Querier, clusterID uuid.UUID, revision int) (Configuration, error) {
+	row, err := q.ClusterRevision(ctx, store.ClusterRevisionParams{ClusterID: clusterID, Revision: revision})
+	if err != nil {
+		return Configuration{}, fmt.Errorf("read revision %d of cluster %s: %w", revision, clusterID, store.AsFault(err))
+	}
+	c := Configuration{ClusterRevision: row, Values: store.Values{}}
 	for key, value := range row.Parameters {
 		c.Values[key] = value
 	}
-	var secret store.Values
-	if err := f.Store.Keys.UnsealJSON("cluster_revisions", "secret_parameters", row.ID, row.SecretParameters, row.SecretParametersKey, &secret); err != nil {
+	if err := f.Store.Keys.UnsealJSON("cluster_revisions", "secret_parameters", row.ID, row.SecretParameters, row.SecretParametersKey, &c.secret); err != nil {
 		return c, err
 	}
-	for key, value := range secret {
+	for key, value := range c.secret {
 		c.Values[key] = value
 		if shown, isRecord := row.Parameters[key]; isRecord {
 			c.Secrets = append(c.Secrets, secretsIn(value, shown)...)
 			continue
 		}
 		c.Secrets = append(c.Secrets, schema.Text(value))
-	}
-	c.Shown = c.Schema.Masked(c.Values)
-	for key := range secret {
-		c.Shown[key] = schema.Mask // also of a configuration without a template, which has no schema to say so
-		if shown, isRecord := row.Parameters[key]; isRecord {
-			c.Shown[key] = shown
-		}
 	}
 	err = f.Store.Keys.UnsealJSON("cluster_revisions", "rendered", row.ID, row.Rendered, row.RenderedKey, &c.Rendering)
 	return c, err

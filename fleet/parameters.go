@@ -240,8 +240,8 @@ func (f *Fleet) startOn(ctx context.Context, actor Actor, id uuid.UUID, kind sto
 		if cluster.ArchivedAt != nil || !fits(cluster) {
 			return fault.New(fault.Conflict, "cluster.not_now", cluster.Name)
 		}
-		if task, err = f.start(ctx, tx, actor, &cluster, kind, ""); err != nil || kind == store.TaskCheck {
-			return err // nobody wants to read about each check in the history
+		if task, err = f.start(ctx, tx, actor, &cluster, kind, ""); err != nil {
+			return err
 		}
 		return f.audit(ctx, tx, actor, change{
 			Action: "cluster." + string(kind), ObjectType: "Cluster", ObjectID: id, Workspace: workspace,

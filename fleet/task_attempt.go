@@ -20,9 +20,9 @@ var ErrSuperseded = errors.New("the attempt was superseded")
 
 // Work is all that a worker needs to carry out a task.
 type Work struct {
-	Task      store.Task
-	Cluster   store.Cluster
-	Workspace store.Workspace
+	Task    store.Task
+	Cluster store.Cluster
+	// Configuration is without what only pages need: Schema and Shown.
 	Configuration
 	// State is the installer's, as it was after the last finished phase; nil when there is none.
 	State []byte
@@ -37,14 +37,7 @@ type Work struct {
 func (f *Fleet) Claim(ctx context.Context, d Delivery, worker string) (Work, error) {
 	var work Work
 	err := f.Store.InTx(ctx, func(tx *store.Tx) error {
-		row, err := tx.Task(ctx, d.TaskID)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return ErrSuperseded
-		}
-		if err != nil {
-			return err
-		}
-		cluster, err := tx.ClusterForUpdate(ctx, row.Task.ClusterID)
+		cluster, err := clusterOf(ctx, tx, d)
 		if err != nil {
 			return err
 		}
@@ -79,10 +72,7 @@ func (f *Fleet) Claim(ctx context.Context, d Delivery, worker string) (Work, err
 func (f *Fleet) prepare(ctx context.Context, tx *store.Tx, task store.Task, cluster store.Cluster) (Work, error) {
 	work := Work{Task: task, Cluster: cluster}
 	var err error
-	if work.Workspace, err = tx.Workspace(ctx, cluster.WorkspaceID); err != nil {
-		return work, err
-	}
-	if work.Configuration, err = f.configuration(ctx, tx.Querier, cluster.ID, cluster.Revision); err != nil {
+	if work.Configuration, err = f.rendered(ctx, tx.Querier, cluster.ID, cluster.Revision); err != nil {
 		return work, err
 	}
 	private, err := tx.Keys.Unseal("clusters", "ssh_private_key", cluster.ID, cluster.SshPrivateKey, cluster.SshPrivateKeyKey)
@@ -134,6 +124,16 @@ func (f *Fleet) Beat(ctx context.Context, d Delivery) (stop bool, err error) {
 		return false, ErrSuperseded
 	}
 	return stop, store.AsFault(err)
+}
+
+// clusterOf locks the cluster of an attempt's task. There is none for a check that counted as lost, and
+// that a later one has replaced.
+func clusterOf(ctx context.Context, tx *store.Tx, d Delivery) (store.Cluster, error) {
+	cluster, err := tx.ClusterOfTaskForUpdate(ctx, d.TaskID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return cluster, ErrSuperseded
+	}
+	return cluster, err
 }
 
 // held locks the task of an attempt that still holds it.
@@ -235,14 +235,7 @@ func (f *Fleet) Finish(ctx context.Context, d Delivery, end Ending) error {
 }
 
 func (f *Fleet) finish(ctx context.Context, tx *store.Tx, d Delivery, end Ending) error {
-	row, err := tx.Task(ctx, d.TaskID)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return ErrSuperseded // a check that counted as lost, and that a later one has replaced
-	}
-	if err != nil {
-		return err
-	}
-	cluster, err := tx.ClusterForUpdate(ctx, row.Task.ClusterID)
+	cluster, err := clusterOf(ctx, tx, d)
 	if err != nil {
 		return err
 	}
@@ -399,14 +392,7 @@ func (f *Fleet) deliverNext(ctx context.Context, tx *store.Tx, cluster store.Clu
 // HandBack queues the next attempt of a task whose worker shuts down at the end of a phase.
 func (f *Fleet) HandBack(ctx context.Context, d Delivery, state []byte) error {
 	return f.Store.InTx(ctx, func(tx *store.Tx) error {
-		row, err := tx.Task(ctx, d.TaskID)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return ErrSuperseded
-		}
-		if err != nil {
-			return err
-		}
-		if _, err := tx.ClusterForUpdate(ctx, row.Task.ClusterID); err != nil {
+		if _, err := clusterOf(ctx, tx, d); err != nil {
 			return err
 		}
 		task, err := held(ctx, tx, d)

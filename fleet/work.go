@@ -74,18 +74,19 @@ func argsFor(kind store.TaskKind, d Delivery) (river.JobArgs, error) {
 	return nil, fmt.Errorf("no job delivers tasks of kind %s", kind)
 }
 
+// delivered says how River delivers a task of a priority. It tries once: what happens to an attempt that
+// ends without a word is the task checker's.
+func delivered(priority int) *river.InsertOpts {
+	return &river.InsertOpts{MaxAttempts: 1, Priority: priority, Queue: ClustersQueue}
+}
+
 // deliver hands a queued task's current attempt to River, in the transaction that made it.
-// River tries once: what happens to an attempt that ends without a word is the task checker's.
 func (f *Fleet) deliver(ctx context.Context, tx *store.Tx, task store.Task) error {
 	args, err := argsFor(task.Kind, Delivery{TaskID: task.ID, Attempt: task.Attempt})
 	if err != nil {
 		return err
 	}
-	job, err := f.Queue.InsertTx(ctx, tx.Tx, args, &river.InsertOpts{
-		MaxAttempts: 1,
-		Priority:    task.Priority,
-		Queue:       ClustersQueue,
-	})
+	job, err := f.Queue.InsertTx(ctx, tx.Tx, args, delivered(task.Priority))
 	if err != nil {
 		return fmt.Errorf("deliver task %s: %w", task.ID, err)
 	}

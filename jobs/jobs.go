@@ -55,11 +55,18 @@ const (
 	keepDone = 10 * time.Minute
 	// pollEvery is how soon a job is found when its notice was lost.
 	pollEvery = 500 * time.Millisecond
+	// FetchEvery is how soon after a look for jobs the next one may follow. A look costs PostgreSQL a
+	// fraction of a millisecond and happens only for a notice or a worker that is free; in River's own
+	// 100 ms, sixteen workers would end no more than 160 tasks a second.
+	FetchEvery = 10 * time.Millisecond
+	// noticeEvery is how soon after a notice the next one may follow: River leaves out what comes sooner,
+	// and a job without a notice is only found by polling.
+	noticeEvery = time.Millisecond
 )
 
 // Insert makes a client that only hands jobs in, for roles that work on none.
 func Insert(pool *pgxpool.Pool, log *slog.Logger) (*river.Client[pgx.Tx], error) {
-	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{Logger: log})
+	client, err := river.NewClient(riverpgxv5.New(pool), &river.Config{Logger: log, FetchCooldown: noticeEvery})
 	if err != nil {
 		return nil, fmt.Errorf("make a job client: %w", err)
 	}
@@ -91,7 +98,7 @@ func New(d Deps) (*river.Client[pgx.Tx], error) {
 	}
 	client, err := river.NewClient(riverpgxv5.New(d.Pool), &river.Config{
 		Queues: queues, Workers: workers, PeriodicJobs: periodic, Logger: d.Log,
-		JobTimeout: longestJob, RescueStuckJobsAfter: rescueAfter, FetchPollInterval: pollEvery,
+		JobTimeout: longestJob, RescueStuckJobsAfter: rescueAfter, FetchPollInterval: pollEvery, FetchCooldown: FetchEvery,
 		CompletedJobRetentionPeriod: keepDone,
 	})
 	if err != nil {

@@ -306,6 +306,55 @@ func (q *Queries) ClusterLinesOf(ctx context.Context, ids []uuid.UUID) ([]Cluste
 	return items, nil
 }
 
+const clusterOfTaskForUpdate = `-- name: ClusterOfTaskForUpdate :one
+select id, workspace_id, name, template_version_id, template_switched_at, cluster_type, status, revision, applied_revision, applied_at, checked_at, was_created, is_locked, sync_mode, check_interval_minutes, destructive_change_id, ssh_public_key, ssh_private_key, ssh_private_key_key, form_nonce, left_behind, created_at, changed_at, archived_at, archive_number, registry_id, registry_mode, labels, attached, left_items, silence_told, kubernetes_version, node_count, found_by, version_order, urgency, group_control from clusters where id = (select cluster_id from tasks where tasks.id = $1) for update
+`
+
+func (q *Queries) ClusterOfTaskForUpdate(ctx context.Context, id uuid.UUID) (Cluster, error) {
+	row := q.db.QueryRow(ctx, clusterOfTaskForUpdate, id)
+	var i Cluster
+	err := row.Scan(
+		&i.ID,
+		&i.WorkspaceID,
+		&i.Name,
+		&i.TemplateVersionID,
+		&i.TemplateSwitchedAt,
+		&i.ClusterType,
+		&i.Status,
+		&i.Revision,
+		&i.AppliedRevision,
+		&i.AppliedAt,
+		&i.CheckedAt,
+		&i.WasCreated,
+		&i.IsLocked,
+		&i.SyncMode,
+		&i.CheckIntervalMinutes,
+		&i.DestructiveChangeID,
+		&i.SshPublicKey,
+		&i.SshPrivateKey,
+		&i.SshPrivateKeyKey,
+		&i.FormNonce,
+		&i.LeftBehind,
+		&i.CreatedAt,
+		&i.ChangedAt,
+		&i.ArchivedAt,
+		&i.ArchiveNumber,
+		&i.RegistryID,
+		&i.RegistryMode,
+		&i.Labels,
+		&i.Attached,
+		&i.LeftItems,
+		&i.SilenceTold,
+		&i.KubernetesVersion,
+		&i.NodeCount,
+		&i.FoundBy,
+		&i.VersionOrder,
+		&i.Urgency,
+		&i.GroupControl,
+	)
+	return i, err
+}
+
 const clusterRevision = `-- name: ClusterRevision :one
 select id, cluster_id, revision, template_version_id, parameters, secret_parameters, secret_parameters_key, rendered, rendered_key, render_errors, created_by, created_at, given from cluster_revisions where cluster_id = $1 and revision = $2
 `
@@ -418,11 +467,12 @@ where c.archived_at is null and c.was_created and (c.status in ('in_sync', 'unkn
   and (c.checked_at is null or c.checked_at < now() - make_interval(mins => c.check_interval_minutes))
   and not exists (select 1 from tasks t where t.cluster_id = c.id and t.status in ('queued', 'running', 'waiting_approval', 'lost', 'lost_in_critical'))
 order by c.checked_at + make_interval(mins => c.check_interval_minutes) nulls first
-limit $1::integer
+limit $1::integer for update of c skip locked
 `
 
 // Installed clusters whose last check is older than their interval and on which nothing is done,
-// the longest overdue first. What waits for a maintenance window is looked at again as well.
+// the longest overdue first. What waits for a maintenance window is looked at again as well. They are
+// locked; whoever somebody else holds is left to the next look.
 func (q *Queries) ClustersDueForCheck(ctx context.Context, batch int) ([]uuid.UUID, error) {
 	rows, err := q.db.Query(ctx, clustersDueForCheck, batch)
 	if err != nil {

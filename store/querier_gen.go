@@ -76,6 +76,7 @@ type Querier interface {
 	ClusterLine(ctx context.Context, id uuid.UUID) (ClusterLine, error)
 	// The lines of some clusters, in no order; which and how is said by store.ClusterQuery.
 	ClusterLinesOf(ctx context.Context, ids []uuid.UUID) ([]ClusterLine, error)
+	ClusterOfTaskForUpdate(ctx context.Context, id uuid.UUID) (Cluster, error)
 	ClusterRevision(ctx context.Context, arg ClusterRevisionParams) (ClusterRevision, error)
 	// The history of a cluster's wanted configuration, the newest first, without what is sealed.
 	ClusterRevisions(ctx context.Context, arg ClusterRevisionsParams) ([]ClusterRevisionsRow, error)
@@ -83,7 +84,8 @@ type Querier interface {
 	ClusterView(ctx context.Context, id uuid.UUID) (ClusterView, error)
 	ClusterViews(ctx context.Context, workspaceID uuid.UUID) ([]ClusterView, error)
 	// Installed clusters whose last check is older than their interval and on which nothing is done,
-	// the longest overdue first. What waits for a maintenance window is looked at again as well.
+	// the longest overdue first. What waits for a maintenance window is looked at again as well. They are
+	// locked; whoever somebody else holds is left to the next look.
 	ClustersDueForCheck(ctx context.Context, batch int) ([]uuid.UUID, error)
 	// Clusters that need a connector: created or being created, and not archived.
 	ConnectedClusterIDs(ctx context.Context) ([]uuid.UUID, error)
@@ -153,6 +155,9 @@ type Querier interface {
 	InsertBulkSwitch(ctx context.Context, arg InsertBulkSwitchParams) (BulkSwitch, error)
 	InsertBulkSwitchClusters(ctx context.Context, arg InsertBulkSwitchClustersParams) error
 	InsertCatalog(ctx context.Context, arg InsertCatalogParams) (Catalog, error)
+	// Checks of clusters that are locked, each with its id and its delivery. Where something is done by now
+	// there is none: nothing ran when the cluster was found, but it was locked a moment later.
+	InsertChecks(ctx context.Context, arg InsertChecksParams) ([]Task, error)
 	InsertCluster(ctx context.Context, arg InsertClusterParams) (Cluster, error)
 	InsertClusterRevision(ctx context.Context, arg InsertClusterRevisionParams) (ClusterRevision, error)
 	InsertClusterView(ctx context.Context, arg InsertClusterViewParams) (ClusterView, error)

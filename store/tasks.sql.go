@@ -407,6 +407,77 @@ func (q *Queries) FirstTroubledChunk(ctx context.Context, taskID uuid.UUID) (Tas
 	return i, err
 }
 
+const insertChecks = `-- name: InsertChecks :many
+insert into tasks (id, workspace_id, cluster_id, kind, priority, revision, created_by, delivery)
+select wanted.id, c.workspace_id, c.id, 'check', $1::integer, c.revision, $2::text, wanted.delivery
+from (select unnest($3::uuid[]) as id, unnest($4::uuid[]) as cluster_id, unnest($5::bigint[]) as delivery) wanted
+join clusters c on c.id = wanted.cluster_id
+where not exists (select 1 from tasks t where t.cluster_id = c.id and t.status in ('queued', 'running', 'waiting_approval', 'lost', 'lost_in_critical'))
+returning id, workspace_id, cluster_id, kind, status, priority, revision, attempt, delivery, worker, phase, sub_phase, phase_critical, progress, phases, stop_requested, error, change_id, result, created_by, created_at, changed_at, started_at, heartbeat_at, finished_at
+`
+
+type InsertChecksParams struct {
+	Priority   int
+	CreatedBy  string
+	Ids        []uuid.UUID
+	ClusterIds []uuid.UUID
+	Deliveries []int64
+}
+
+// Checks of clusters that are locked, each with its id and its delivery. Where something is done by now
+// there is none: nothing ran when the cluster was found, but it was locked a moment later.
+func (q *Queries) InsertChecks(ctx context.Context, arg InsertChecksParams) ([]Task, error) {
+	rows, err := q.db.Query(ctx, insertChecks,
+		arg.Priority,
+		arg.CreatedBy,
+		arg.Ids,
+		arg.ClusterIds,
+		arg.Deliveries,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []Task{}
+	for rows.Next() {
+		var i Task
+		if err := rows.Scan(
+			&i.ID,
+			&i.WorkspaceID,
+			&i.ClusterID,
+			&i.Kind,
+			&i.Status,
+			&i.Priority,
+			&i.Revision,
+			&i.Attempt,
+			&i.Delivery,
+			&i.Worker,
+			&i.Phase,
+			&i.SubPhase,
+			&i.PhaseCritical,
+			&i.Progress,
+			&i.Phases,
+			&i.StopRequested,
+			&i.Error,
+			&i.ChangeID,
+			&i.Result,
+			&i.CreatedBy,
+			&i.CreatedAt,
+			&i.ChangedAt,
+			&i.StartedAt,
+			&i.HeartbeatAt,
+			&i.FinishedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const insertTask = `-- name: InsertTask :one
 insert into tasks (workspace_id, cluster_id, kind, priority, revision, change_id, created_by)
 values ($1, $2, $3, $4, $5, $6, $7) returning id, workspace_id, cluster_id, kind, status, priority, revision, attempt, delivery, worker, phase, sub_phase, phase_critical, progress, phases, stop_requested, error, change_id, result, created_by, created_at, changed_at, started_at, heartbeat_at, finished_at

@@ -38,6 +38,14 @@ func (d *deliveries) InsertTx(context.Context, pgx.Tx, river.JobArgs, *river.Ins
 	return &rivertype.JobInsertResult{Job: &rivertype.JobRow{ID: d.last.Add(1)}}, nil
 }
 
+func (d *deliveries) InsertManyTx(_ context.Context, _ pgx.Tx, params []river.InsertManyParams) ([]*rivertype.JobInsertResult, error) {
+	var all []*rivertype.JobInsertResult
+	for range params {
+		all = append(all, &rivertype.JobInsertResult{Job: &rivertype.JobRow{ID: d.last.Add(1)}})
+	}
+	return all, nil
+}
+
 // names stands in for the browser's files, which a test does not build.
 type names struct{}
 

@@ -1,6 +1,7 @@
 package clustermanager
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,7 @@ type attempt struct {
 	redactor *fleet.Redactor
 	log      *logBuffer
 	cancel   context.CancelCauseFunc
+	kept     []byte // the state that is stored
 	// stopping says that a person asked the task to stop; told, that the installer was told so.
 	stopping atomic.Bool
 	told     atomic.Bool
@@ -84,6 +86,9 @@ func (a *attempt) phaseEnd(ctx context.Context, end fleet.PhaseEnd) (bool, error
 	if err != nil {
 		return false, err
 	}
+	if end.State != nil {
+		a.kept = end.State
+	}
 	if stop {
 		a.stopping.Store(true)
 	}
@@ -98,6 +103,9 @@ func (a *attempt) phaseEnd(ctx context.Context, end fleet.PhaseEnd) (bool, error
 func (a *attempt) end(ctx context.Context, r Result) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), endBound)
 	defer cancel()
+	if bytes.Equal(r.State, a.kept) {
+		r.State = nil // as after most checks: a state may be large
+	}
 	if r.Unheard {
 		return a.patiently(ctx, func() error { return a.Tasks.HandBack(ctx, a.delivery, r.State) })
 	}

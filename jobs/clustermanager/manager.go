@@ -107,7 +107,7 @@ func (m *Manager) Work(ctx context.Context, d fleet.Delivery) error {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	a := &attempt{Manager: m, delivery: d, work: work, redactor: fleet.NewRedactor(work.Secrets), cancel: cancel}
+	a := &attempt{Manager: m, delivery: d, work: work, redactor: fleet.NewRedactor(work.Secrets), cancel: cancel, kept: work.State}
 	a.startLog(ctx)
 	result, err := a.run(ctx)
 	a.log.stop()

@@ -301,3 +301,41 @@ func TestAnUnheardWorkerGoesOnFromTheState(t *testing.T) {
 		t.Errorf("got the state of attempt %d, %v", state.Attempt, err)
 	}
 }
+
+// A check returns the state that it was given: it is not sealed and written once more.
+func TestAStateThatIsTheSameIsNotWritten(t *testing.T) {
+	t.Parallel()
+	b := fleettest.New(t)
+	cluster := b.Installed(t, "live", nil)
+	for _, state := range []string{"one", "one", "two"} {
+		before, err := b.Store.ClusterState(t.Context(), cluster.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Store.Pool.Exec(t.Context(), "update clusters set checked_at = now() - interval '1 hour'"); err != nil {
+			t.Fatal(err)
+		}
+		if started, err := b.StartChecks(t.Context(), 1); started != 1 || err != nil {
+			t.Fatalf("%d checks started, %v", started, err)
+		}
+		active, err := b.Store.ActiveTasks(t.Context(), cluster.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var given string
+		m := manager(b, scripted(func(_ context.Context, op clustermanager.Operation, _ clustermanager.Hooks) (clustermanager.Result, error) {
+			given = string(op.State)
+			return clustermanager.Result{State: []byte(state)}, nil
+		}))
+		if err := m.Work(t.Context(), first(active[0])); err != nil {
+			t.Fatal(err)
+		}
+		after, err := b.Store.ClusterState(t.Context(), cluster.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if written := after.TaskID == active[0].ID; written != (given != state) || !written && !after.WrittenAt.Equal(before.WrittenAt) {
+			t.Errorf("after %s came %s: written %v", given, state, written)
+		}
+	}
+}

@@ -106,10 +106,6 @@ func (c *connection) UndeliveredTasks(ctx context.Context, grace time.Duration) 
 	return one(ctx, c, "undelivered", func(q store.Querier) ([]uuid.UUID, error) { return q.UndeliveredTasks(ctx, grace) })
 }
 
-func (c *connection) ClustersDueForCheck(ctx context.Context, batch int) ([]uuid.UUID, error) {
-	return one(ctx, c, "due", func(q store.Querier) ([]uuid.UUID, error) { return q.ClustersDueForCheck(ctx, batch) })
-}
-
 func (c *connection) Cluster(ctx context.Context, id uuid.UUID) (store.Cluster, error) {
 	return one(ctx, c, "cluster", func(q store.Querier) (store.Cluster, error) { return q.Cluster(ctx, id) })
 }

@@ -77,3 +77,20 @@ func (queue) InsertTx(_ context.Context, tx pgx.Tx, args river.JobArgs, _ *river
 	}
 	return &rivertype.JobInsertResult{Job: &rivertype.JobRow{ID: id}}, nil
 }
+
+func (q queue) InsertManyTx(ctx context.Context, tx pgx.Tx, params []river.InsertManyParams) ([]*rivertype.JobInsertResult, error) {
+	return oneByOne(ctx, q, tx, params)
+}
+
+// oneByOne inserts several jobs as if each had been asked for by itself.
+func oneByOne(ctx context.Context, q fleet.Queue, tx pgx.Tx, params []river.InsertManyParams) ([]*rivertype.JobInsertResult, error) {
+	var all []*rivertype.JobInsertResult
+	for _, p := range params {
+		made, err := q.InsertTx(ctx, tx, p.Args, p.InsertOpts)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, made)
+	}
+	return all, nil
+}

@@ -51,6 +51,14 @@ func (r *rows) ClusterForUpdate(ctx context.Context, id uuid.UUID) (store.Cluste
 	return r.Cluster(ctx, id)
 }
 
+func (r *rows) ClusterOfTaskForUpdate(ctx context.Context, task uuid.UUID) (store.Cluster, error) {
+	of := r.task(task)
+	if of == nil {
+		return store.Cluster{}, pgx.ErrNoRows
+	}
+	return r.Cluster(ctx, of.ClusterID)
+}
+
 func (r *rows) set(id uuid.UUID, change func(c *store.Cluster)) error {
 	cluster := r.clusters.change(clusterOf(id))
 	from := cluster.Status

@@ -16,13 +16,18 @@ import (
 // the same seeds on PostgreSQL.
 
 func (r *rows) InsertTask(_ context.Context, p store.InsertTaskParams) (store.Task, error) {
-	task := store.Task{
-		ID: uuid.New(), WorkspaceID: p.WorkspaceID, ClusterID: p.ClusterID, Kind: p.Kind, Status: store.TaskQueued, Priority: p.Priority,
-		Revision: p.Revision, Attempt: 1, Phases: store.Phases{}, ChangeID: p.ChangeID, Result: json.RawMessage("{}"), CreatedBy: p.CreatedBy,
-		CreatedAt: r.now, ChangedAt: r.now,
-	}
+	return r.insertTask(store.Task{
+		ID: uuid.New(), WorkspaceID: p.WorkspaceID, ClusterID: p.ClusterID, Kind: p.Kind, Priority: p.Priority, Revision: p.Revision,
+		ChangeID: p.ChangeID, CreatedBy: p.CreatedBy,
+	}), nil
+}
+
+// insertTask gives a task what the table does.
+func (r *rows) insertTask(task store.Task) store.Task {
+	task.Status, task.Attempt, task.Phases, task.Result = store.TaskQueued, 1, store.Phases{}, json.RawMessage("{}")
+	task.CreatedAt, task.ChangedAt = r.now, r.now
 	r.tasks.insert(task)
-	return task, nil
+	return task
 }
 
 func (r *rows) SetTaskDelivery(_ context.Context, p store.SetTaskDeliveryParams) error {

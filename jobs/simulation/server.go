@@ -147,11 +147,26 @@ func (s *serverRun) run(ctx context.Context, now time.Time, fn func(pgx.Tx, stor
 // InsertTx hands a job in, as production does.
 func (s *serverRun) InsertTx(ctx context.Context, tx pgx.Tx, args river.JobArgs, o *river.InsertOpts) (*rivertype.JobInsertResult, error) {
 	result, err := s.river.InsertTx(ctx, tx, args, o)
-	if carried, is := args.(interface{ Of() fleet.Delivery }); is && err == nil {
-		d := carried.Of()
-		s.jobs = append(s.jobs, serverJob{delivery{id: int64(len(s.jobs) + 1), task: d.TaskID, attempt: d.Attempt, state: "available"}, result.Job.ID})
+	if err == nil {
+		s.note(args, result)
 	}
 	return result, err
+}
+
+// InsertManyTx hands jobs in together.
+func (s *serverRun) InsertManyTx(ctx context.Context, tx pgx.Tx, params []river.InsertManyParams) ([]*rivertype.JobInsertResult, error) {
+	results, err := s.river.InsertManyTx(ctx, tx, params)
+	for i, result := range results {
+		s.note(params[i].Args, result)
+	}
+	return results, err
+}
+
+func (s *serverRun) note(args river.JobArgs, made *rivertype.JobInsertResult) {
+	if carried, is := args.(interface{ Of() fleet.Delivery }); is {
+		d := carried.Of()
+		s.jobs = append(s.jobs, serverJob{delivery{id: int64(len(s.jobs) + 1), task: d.TaskID, attempt: d.Attempt, state: "available"}, made.Job.ID})
+	}
 }
 
 func (s *serverRun) settled(ctx context.Context, now time.Time, id int64, state string) error {

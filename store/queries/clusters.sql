@@ -10,6 +10,9 @@ select * from clusters where id = $1;
 -- name: ClusterForUpdate :one
 select * from clusters where id = $1 for update;
 
+-- name: ClusterOfTaskForUpdate :one
+select * from clusters where id = (select cluster_id from tasks where tasks.id = $1) for update;
+
 -- name: ClusterByNonce :one
 select * from clusters where form_nonce = $1;
 
@@ -104,13 +107,14 @@ select id, workspace_id from clusters where changed_at > now() - @back::interval
 
 -- name: ClustersDueForCheck :many
 -- Installed clusters whose last check is older than their interval and on which nothing is done,
--- the longest overdue first. What waits for a maintenance window is looked at again as well.
+-- the longest overdue first. What waits for a maintenance window is looked at again as well. They are
+-- locked; whoever somebody else holds is left to the next look.
 select c.id from clusters c
 where c.archived_at is null and c.was_created and (c.status in ('in_sync', 'unknown', 'synchronization_failure') or c.status = 'pending_changes' and c.sync_mode = 'auto')
   and (c.checked_at is null or c.checked_at < now() - make_interval(mins => c.check_interval_minutes))
   and not exists (select 1 from tasks t where t.cluster_id = c.id and t.status in ('queued', 'running', 'waiting_approval', 'lost', 'lost_in_critical'))
 order by c.checked_at + make_interval(mins => c.check_interval_minutes) nulls first
-limit @batch::integer;
+limit @batch::integer for update of c skip locked;
 
 -- name: SetClusterSync :one
 update clusters set sync_mode = $2, check_interval_minutes = $3, changed_at = now() where id = $1 returning *;

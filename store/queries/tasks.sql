@@ -2,6 +2,16 @@
 insert into tasks (workspace_id, cluster_id, kind, priority, revision, change_id, created_by)
 values ($1, $2, $3, $4, $5, $6, $7) returning *;
 
+-- name: InsertChecks :many
+-- Checks of clusters that are locked, each with its id and its delivery. Where something is done by now
+-- there is none: nothing ran when the cluster was found, but it was locked a moment later.
+insert into tasks (id, workspace_id, cluster_id, kind, priority, revision, created_by, delivery)
+select wanted.id, c.workspace_id, c.id, 'check', @priority::integer, c.revision, @created_by::text, wanted.delivery
+from (select unnest(@ids::uuid[]) as id, unnest(@cluster_ids::uuid[]) as cluster_id, unnest(@deliveries::bigint[]) as delivery) wanted
+join clusters c on c.id = wanted.cluster_id
+where not exists (select 1 from tasks t where t.cluster_id = c.id and t.status in ('queued', 'running', 'waiting_approval', 'lost', 'lost_in_critical'))
+returning *;
+
 -- name: SetTaskDelivery :exec
 update tasks set delivery = $2 where id = $1;
 
