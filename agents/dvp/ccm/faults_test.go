@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,6 +27,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"commander/agents/dvp/cloud"
@@ -43,6 +45,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	klog.SetLogger(logr.Discard()) // what the controllers say about themselves is no part of a test
 	os.Exit(m.Run())
 }
 

@@ -207,6 +207,9 @@ func testNodeIsKeptOnErrors(t *testing.T, c *cluster) {
 		c.faults.set(answer)
 		c.ready("kept", corev1.ConditionUnknown)
 		c.Eventually(name+" was met", func(context.Context) bool { return c.faults.count.Load() >= 4 })
+		if exists, err := c.provider.InstanceExists(t.Context(), &corev1.Node{Spec: corev1.NodeSpec{ProviderID: "dvp://kept"}}); err == nil {
+			t.Errorf("%s: got %v, want that it is not known", name, exists)
+		}
 		if node, err := c.client.CoreV1().Nodes().Get(t.Context(), "kept", metav1.GetOptions{}); err != nil || !node.DeletionTimestamp.IsZero() {
 			t.Fatalf("%s: got %v, want the node kept", name, err)
 		}

@@ -21,7 +21,7 @@ func (c *Cloud) Attachments(ctx context.Context, meets func(*Attachment) bool) (
 	var all v1alpha2.VirtualMachineBlockDeviceAttachmentList
 	ctx, cancel := context.WithTimeout(ctx, callBound)
 	defer cancel()
-	if err := c.client.List(ctx, &all, client.InNamespace(c.namespace)); err != nil {
+	if err := c.list(ctx, &all, client.InNamespace(c.namespace)); err != nil {
 		return nil, judge(err, "list attachments", "virtualmachineblockdeviceattachments", "")
 	}
 	var found []Attachment

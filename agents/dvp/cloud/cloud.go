@@ -78,7 +78,7 @@ func (c *Cloud) Ping(ctx context.Context) error {
 	var machines v1alpha2.VirtualMachineList
 	ctx, cancel := context.WithTimeout(ctx, callBound)
 	defer cancel()
-	err := c.client.List(ctx, &machines, client.InNamespace(c.namespace), client.Limit(1))
+	err := c.list(ctx, &machines, client.InNamespace(c.namespace), client.Limit(1))
 	return judge(err, "list VirtualMachines", "virtualmachines", "")
 }
 

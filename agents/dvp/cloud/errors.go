@@ -83,10 +83,11 @@ func kindOf(err error, resource, name string) Kind {
 	return Unreachable
 }
 
-// names says whether an answer speaks of this very object.
+// names says whether an answer speaks of this very object. Of one that does not come from an API
+// server, such as the page of a proxy, the client makes an error that names what was asked for.
 func names(err error, resource, name string) bool {
 	var status apierrors.APIStatus
-	if !errors.As(err, &status) {
+	if !errors.As(err, &status) || apierrors.IsUnexpectedServerError(err) {
 		return false
 	}
 	details := status.Status().Details

@@ -24,7 +24,7 @@ func TestWhatAnAnswerMeans(t *testing.T) {
 		"this disk is not there":       {apierrors.NewNotFound(disks, "a"), NotFound},
 		"another disk is not there":    {apierrors.NewNotFound(disks, "b"), Unreachable},
 		"a machine of the name is not": {apierrors.NewNotFound(machines, "a"), Unreachable},
-		"the page of a proxy":          {apierrors.NewGenericServerResponse(http.StatusNotFound, "get", schema.GroupResource{}, "", "", 0, true), Unreachable},
+		"the page of a proxy":          {apierrors.NewGenericServerResponse(http.StatusNotFound, "get", disks, "a", "<html>", 0, true), Unreachable},
 		"made by somebody else":        {apierrors.NewAlreadyExists(disks, "a"), Conflict},
 		"changed by somebody else":     {apierrors.NewConflict(disks, "a", errors.New("modified")), Conflict},
 		"quota":                        {apierrors.NewForbidden(disks, "a", errors.New("exceeded quota: q, requested: requests.storage=5Gi")), Quota},

@@ -31,7 +31,7 @@ func (c *Cloud) MachineOfNode(ctx context.Context, node string) (*v1alpha2.Virtu
 	var found v1alpha2.VirtualMachineList
 	ctx, cancel := context.WithTimeout(ctx, callBound)
 	defer cancel()
-	err := c.client.List(ctx, &found, client.InNamespace(c.namespace), client.MatchingLabels{LabelHostname: node, LabelClusterUUID: c.cluster})
+	err := c.list(ctx, &found, client.InNamespace(c.namespace), client.MatchingLabels{LabelHostname: node, LabelClusterUUID: c.cluster})
 	if err != nil {
 		return nil, judge(err, doing, "virtualmachines", node)
 	}
@@ -57,7 +57,7 @@ func (c *Cloud) Machines(ctx context.Context) ([]v1alpha2.VirtualMachine, error)
 	var all v1alpha2.VirtualMachineList
 	ctx, cancel := context.WithTimeout(ctx, callBound)
 	defer cancel()
-	if err := c.client.List(ctx, &all, client.InNamespace(c.namespace), client.MatchingLabels{LabelClusterUUID: c.cluster}); err != nil {
+	if err := c.list(ctx, &all, client.InNamespace(c.namespace), client.MatchingLabels{LabelClusterUUID: c.cluster}); err != nil {
 		return nil, judge(err, "list VirtualMachines", "virtualmachines", "")
 	}
 	return all.Items, nil

@@ -2,6 +2,7 @@ package cloud
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -61,8 +62,29 @@ func (c *Cloud) read(ctx context.Context, object client.Object) error {
 		case *v1alpha2.VirtualMachineClass, *v1alpha2.ClusterVirtualImage:
 			key.Namespace = "" // all projects share them
 		}
-		return c.client.Get(ctx, key, object)
+		if err := c.client.Get(ctx, key, object); err != nil {
+			return err
+		}
+		if object.GetUID() == "" { // which every object of Kubernetes has
+			return errNotDVP
+		}
+		return nil
 	})
+}
+
+// errNotDVP is about an answer that has the form of DVP's and cannot be its: "{}" of something on the
+// way would be an object without a name, or a list that says that nothing is there.
+var errNotDVP = errors.New("the answer is not one of DVP")
+
+// list lists objects. A list of Kubernetes has a version, even if there is nothing in it.
+func (c *Cloud) list(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
+	if err := c.client.List(ctx, list, options...); err != nil {
+		return err
+	}
+	if list.GetResourceVersion() == "" {
+		return errNotDVP
+	}
+	return nil
 }
 
 func (c *Cloud) create(ctx context.Context, object client.Object) error {

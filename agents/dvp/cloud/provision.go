@@ -72,7 +72,7 @@ func (c *Cloud) Disks(ctx context.Context, node string) ([]v1alpha2.VirtualDisk,
 	var all v1alpha2.VirtualDiskList
 	ctx, cancel := context.WithTimeout(ctx, callBound)
 	defer cancel()
-	if err := c.client.List(ctx, &all, client.InNamespace(c.namespace), client.MatchingLabels{LabelClusterUUID: c.cluster, LabelHostname: node}); err != nil {
+	if err := c.list(ctx, &all, client.InNamespace(c.namespace), client.MatchingLabels{LabelClusterUUID: c.cluster, LabelHostname: node}); err != nil {
 		return nil, judge(err, "list VirtualDisks", "virtualdisks", "")
 	}
 	return all.Items, nil
@@ -114,7 +114,7 @@ func (c *Cloud) DeleteEverything(ctx context.Context) (left int, err error) {
 func (c *Cloud) deleteAll(ctx context.Context, list client.ObjectList) (found int, err error) {
 	listing, cancel := context.WithTimeout(ctx, callBound)
 	defer cancel()
-	if err := c.client.List(listing, list, client.InNamespace(c.namespace), client.MatchingLabels{LabelClusterUUID: c.cluster}); err != nil {
+	if err := c.list(listing, list, client.InNamespace(c.namespace), client.MatchingLabels{LabelClusterUUID: c.cluster}); err != nil {
 		return 0, judge(err, "list all of the cluster", "", "")
 	}
 	all, err := meta.ExtractList(list)

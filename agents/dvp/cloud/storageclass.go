@@ -11,7 +11,7 @@ func (c *Cloud) StorageClasses(ctx context.Context) ([]storagev1.StorageClass, e
 	var all storagev1.StorageClassList
 	ctx, cancel := context.WithTimeout(ctx, callBound)
 	defer cancel()
-	if err := c.client.List(ctx, &all); err != nil {
+	if err := c.list(ctx, &all); err != nil {
 		return nil, judge(err, "list storage classes", "storageclasses", "")
 	}
 	return all.Items, nil

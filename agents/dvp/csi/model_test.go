@@ -248,6 +248,7 @@ func (m *model) List(_ context.Context, list client.ObjectList, options ...clien
 	defer m.mu.Unlock()
 	var chosen client.ListOptions
 	chosen.ApplyOptions(options)
+	list.SetResourceVersion(fmt.Sprint(m.version))
 	switch list := list.(type) {
 	case *v1alpha2.VirtualMachineBlockDeviceAttachmentList:
 		for _, a := range m.attachments() {
