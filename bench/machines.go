@@ -31,11 +31,17 @@ const (
 // emulator of DVP, whose machines start at once, and shrinks to none: what the provider needs for it,
 // and what is left. Cluster API's own controllers, the emulator and the API server, which the cluster
 // and DVP share here, run beside it on the same cores.
-func (b *bench) machines(ctx context.Context) (figures []figure, err error) {
+func (b *bench) machines(ctx context.Context) ([]figure, error) {
 	core := filepath.Join(b.Cache, "cluster-api", "core")
 	if _, err := os.Stat(core); err != nil {
 		return nil, fmt.Errorf("Cluster API is not there: `make cluster-api` builds it: %w", err)
 	}
+	return b.onDVP(ctx, func(w *world) ([]figure, error) { return b.growing(ctx, w, core) })
+}
+
+// onDVP does something with an API server and an emulator whose machines start at once; all of it
+// ends after that.
+func (b *bench) onDVP(ctx context.Context, do func(*world) ([]figure, error)) (figures []figure, err error) {
 	p, err := b.newPlane(ctx)
 	if err != nil {
 		return nil, err
@@ -49,31 +55,40 @@ func (b *bench) machines(ctx context.Context) (figures []figure, err error) {
 	if err != nil {
 		return nil, err
 	}
-	emulator, err := b.spawn("dvp-emulator", nil, b.program("dvp-emulator"), "--kubeconfig", w.kubeconfig, "--lease-retention=1s",
+	w.emulator, err = b.spawn("dvp-emulator", nil, b.program("dvp-emulator"), "--kubeconfig", w.kubeconfig, "--lease-retention=1s",
 		"--delays=start=0s,stop=0s,provision=0s,resize=0s,attach=0s,detach=0s,migrate=0s,delete-disk=0s")
-	defer end(emulator, &err)
 	if err != nil {
 		return nil, err
 	}
+	defer end(w.emulator, &err)
 	if err := w.furnish(ctx, b.Cache); err != nil {
 		return nil, err
 	}
-	manager, err := b.spawn("capdvp", []string{"DVP_KUBERNETES_CONFIG_BASE64=" + w.encoded, "DVP_NAMESPACE=" + project, "CLUSTER_UUID=" + machinesUUID},
+	return do(w)
+}
+
+// provider is what our programs are told of DVP.
+func (w *world) provider() []string {
+	return []string{"DVP_KUBERNETES_CONFIG_BASE64=" + w.encoded, "DVP_NAMESPACE=" + project, "CLUSTER_UUID=" + machinesUUID}
+}
+
+func (b *bench) growing(ctx context.Context, w *world, core string) (figures []figure, err error) {
+	manager, err := b.spawn("capdvp", w.provider(),
 		b.program("capdvp-controller-manager"), "--kubeconfig", w.kubeconfig, "--health-probe-bind-address=127.0.0.1:0", "--poll-interval=2s")
-	defer end(manager, &err)
 	if err != nil {
 		return nil, err
 	}
+	defer end(manager, &err)
 	port, err := freePort(3)
 	if err != nil {
 		return nil, err
 	}
 	capi, err := b.spawn("core", nil, core, "--kubeconfig", w.kubeconfig, "--webhook-cert-dir", w.certs, fmt.Sprintf("--webhook-port=%d", port),
 		"--health-addr="+on(port+1), "--diagnostics-address="+on(port+2), "--insecure-diagnostics")
-	defer end(capi, &err)
 	if err != nil {
 		return nil, err
 	}
+	defer end(capi, &err)
 	if err := pause(ctx, b.Settle); err != nil {
 		return nil, err
 	}
@@ -104,6 +119,7 @@ func (b *bench) machines(ctx context.Context) (figures []figure, err error) {
 type world struct {
 	client.Client
 	kubeconfig, encoded, certs string
+	emulator                   *child
 }
 
 func (b *bench) newWorld(plane *running, token string) (*world, error) {

@@ -31,6 +31,8 @@ type options struct {
 	Schedules int      `flag:"schedules" default:"1000000" help:"seeds of the simulation of the task machine"`
 	Merges    int      `flag:"merges" default:"1000000" help:"upgrades of made-up clusters that are compared with an oracle"`
 	Machines  int      `flag:"machines" default:"500" help:"machines on the emulator of DVP that are made and removed"`
+	Races     int      `flag:"races" default:"10000" help:"races of two nodes for a disk"`
+	Traces    int      `flag:"traces" default:"10000" help:"lives of a Node under faults"`
 	Keys      int      `flag:"keys" default:"200" help:"keys that are typed in the browser"`
 	Requests  int      `flag:"requests" default:"500" help:"requests for the list in each round"`
 
@@ -44,7 +46,7 @@ type options struct {
 // Validate refuses counts that would measure nothing.
 func (o *options) Validate() error {
 	var problems []error
-	for name, count := range map[string]int{"samples": o.Samples, "together": o.Together, "idle": o.Idle, "rows": o.Rows, "many": o.Many, "merges": o.Merges, "machines": o.Machines, "keys": o.Keys, "tasks": o.Tasks, "ready": o.Ready, "checked": o.Checked, "schedules": o.Schedules, "requests": o.Requests} {
+	for name, count := range map[string]int{"samples": o.Samples, "together": o.Together, "idle": o.Idle, "rows": o.Rows, "many": o.Many, "merges": o.Merges, "machines": o.Machines, "races": o.Races, "traces": o.Traces, "keys": o.Keys, "tasks": o.Tasks, "ready": o.Ready, "checked": o.Checked, "schedules": o.Schedules, "requests": o.Requests} {
 		if count < 1 {
 			problems = append(problems, fmt.Errorf("--%s must be 1 at least", name))
 		}
@@ -81,6 +83,9 @@ var measurements = []measurement{
 	{"together", []string{"together"}, (*bench).together},
 	{"idle", []string{"idle"}, (*bench).idle},
 	{"machines", []string{"machines"}, (*bench).machines},
+	{"races", []string{"races"}, (*bench).races},
+	{"traces", []string{"traces"}, (*bench).traces},
+	{"programs", nil, (*bench).programs},
 }
 
 func names() []string {
@@ -140,7 +145,7 @@ func (b *bench) arguments(m measurement) string {
 	for _, count := range []struct {
 		flag        string
 		is, usually int
-	}{{"samples", b.Samples, 10}, {"together", b.Together, 5}, {"idle", b.Idle, 10}, {"rows", b.Rows, 1000}, {"many", b.Many, 10000}, {"merges", b.Merges, 1_000_000}, {"tasks", b.Tasks, 2000}, {"ready", b.Ready, 2000}, {"checked", b.Checked, 10_000}, {"schedules", b.Schedules, 1_000_000}, {"requests", b.Requests, 500}} {
+	}{{"samples", b.Samples, 10}, {"together", b.Together, 5}, {"idle", b.Idle, 10}, {"rows", b.Rows, 1000}, {"many", b.Many, 10000}, {"merges", b.Merges, 1_000_000}, {"tasks", b.Tasks, 2000}, {"ready", b.Ready, 2000}, {"checked", b.Checked, 10_000}, {"schedules", b.Schedules, 1_000_000}, {"machines", b.Machines, 500}, {"races", b.Races, 10_000}, {"traces", b.Traces, 10_000}, {"requests", b.Requests, 500}} {
 		if count.is != count.usually && slices.Contains(m.uses, count.flag) {
 			out += fmt.Sprintf(" --%s %d", count.flag, count.is)
 		}
