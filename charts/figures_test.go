@@ -1,6 +1,7 @@
 package charts
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,15 +15,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
-
-	"commander/agents/node/bashible/input"
-	"commander/internal/kubetest"
-
-	"context"
-
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"commander/agents/node/api"
+	"commander/agents/node/bashible/input"
+	"commander/internal/kubetest"
 )
 
 // ticks is the CPU time of a process, in the kernel's hundredths of a second, and its resident memory.
@@ -84,7 +81,7 @@ func TestFigureOfTheServer(t *testing.T) {
 		}
 		defer answer.Body.Close() //nolint:errcheck // only read
 		if _, err := io.Copy(io.Discard, answer.Body); err != nil || answer.StatusCode != http.StatusOK {
-			return 0, fmt.Errorf("%s: %v", answer.Status, err)
+			return 0, fmt.Errorf("%s: %v", answer.Status, err) //nolint:errorlint // there may be none
 		}
 		return time.Since(began), nil
 	}

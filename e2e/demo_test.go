@@ -160,7 +160,7 @@ func (d *demo) listen(lines *bufio.Scanner, ready chan<- error) {
 		}
 	}
 	if !told {
-		ready <- fmt.Errorf("it ended: %v", d.cmd.Wait())
+		ready <- fmt.Errorf("it ended: %v", d.cmd.Wait()) //nolint:errorlint // it may have ended well
 	}
 }
 

@@ -228,8 +228,11 @@ func (v fileVersion) body() (TemplateVersionBody, error) {
 		node *yaml.Node
 		text *string
 	}{
-		{&v.Parameters, &body.ParamsText}, {&v.Cluster, &body.ClusterConfiguration},
-		{&v.Provider, &body.ProviderConfiguration}, {&v.SSH, &body.SSHConfiguration}, {&v.Init, &body.InitConfiguration},
+		{&v.Parameters, &body.ParamsText},
+		{&v.Cluster, &body.ClusterConfiguration},
+		{&v.Provider, &body.ProviderConfiguration},
+		{&v.SSH, &body.SSHConfiguration},
+		{&v.Init, &body.InitConfiguration},
 	}
 	for _, g := range v.Groups {
 		body.ResourceGroups = append(body.ResourceGroups, store.ResourceGroup{Name: g.Name, Controlled: g.Controlled, UserManaged: g.UserManaged})

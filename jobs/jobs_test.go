@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 	"go.uber.org/goleak"
@@ -53,10 +52,7 @@ func TestATaskReachesTheWorkerOnce(t *testing.T) {
 func TestChoresAreRunByName(t *testing.T) {
 	t.Parallel()
 	b := fleettest.New(t)
-	task := store.Task{}
-	if _, task = b.Create(t, "old", nil); task.ID == uuid.Nil {
-		t.Fatal("no task")
-	}
+	_, task := b.Create(t, "old", nil)
 	b.Run(t, task, store.TaskSucceeded)
 	if _, err := b.Store.Pool.Exec(t.Context(), "update tasks set created_at = now() - interval '31 days'"); err != nil {
 		t.Fatal(err)

@@ -74,8 +74,10 @@ func TestReportArrivesWhole(t *testing.T) {
 	t.Parallel()
 	want := agentapi.Report{
 		AgentVersion: "v1", KubernetesVersion: "v1.37.2", AppliedETag: "e1",
-		Objects: []agentapi.ObjectResult{{ResourceGroup: "base", Group: "apps", Version: "v1", Kind: "Deployment",
-			Namespace: "d", Name: "n", State: agentapi.ObjectFailed, Error: "no quota"}},
+		Objects: []agentapi.ObjectResult{{
+			ResourceGroup: "base", Group: "apps", Version: "v1", Kind: "Deployment",
+			Namespace: "d", Name: "n", State: agentapi.ObjectFailed, Error: "no quota",
+		}},
 		Totals: &agentapi.Totals{CPUCores: 2.5, Nodes: 1},
 		Nodes:  []agentapi.Node{{Name: "m-0", Ready: true, CreatedAt: time.Unix(1700000000, 0).UTC()}},
 	}

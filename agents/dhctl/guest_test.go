@@ -64,7 +64,8 @@ func TestTheAgentRunsInsideAClusterOfOthers(t *testing.T) {
 		t.Errorf("another pod in its namespace: got %v, want that it is refused", err)
 	}
 	for _, needs := range []authorization.ResourceAttributes{
-		{Verb: "patch", Group: "example.com", Resource: "shops", Namespace: "shop"}, {Verb: "impersonate", Resource: "users"},
+		{Verb: "patch", Group: "example.com", Resource: "shops", Namespace: "shop"},
+		{Verb: "impersonate", Resource: "users"},
 		{Verb: "create", Group: "rbac.authorization.k8s.io", Resource: "clusterrolebindings"},
 	} {
 		answer, err := api.AuthorizationV1().SubjectAccessReviews().Create(t.Context(), &authorization.SubjectAccessReview{

@@ -35,7 +35,7 @@ func TestAbruptCloseEndsEverything(t *testing.T) {
 		}
 		g.Go(func() error {
 			if _, err := reader.Read(make([]byte, 1)); err == nil || errors.Is(err, io.EOF) {
-				return fmt.Errorf("a reader got %v, want an error that is not a regular end", err)
+				return fmt.Errorf("a reader got %v, want an error that is not a regular end", err) //nolint:errorlint // there may be none
 			}
 			return nil
 		})

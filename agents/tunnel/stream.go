@@ -54,7 +54,7 @@ func (st *Stream) Read(p []byte) (int, error) {
 		case len(p) == 0:
 			return 0, nil
 		case st.received.Len() > 0:
-			return st.readLocked(p)
+			return st.readLocked(p), nil
 		case st.finIn:
 			return 0, io.EOF
 		case st.err != nil:
@@ -67,13 +67,13 @@ func (st *Stream) Read(p []byte) (int, error) {
 // keepBuffer is up to what size an empty buffer is kept for the next data.
 const keepBuffer = 64 << 10
 
-func (st *Stream) readLocked(p []byte) (int, error) {
+func (st *Stream) readLocked(p []byte) int {
 	n, _ := st.received.Read(p)
 	if st.received.Len() == 0 && st.received.Cap() > keepBuffer {
 		st.received = bytes.Buffer{}
 	}
 	if st.finIn || st.err != nil {
-		return n, nil
+		return n
 	}
 	st.owed += n
 	if st.owed >= st.size/2 {
@@ -84,7 +84,7 @@ func (st *Stream) readLocked(p []byte) (int, error) {
 		st.owed, st.size = 0, st.session.options.Window
 		st.session.send(windowFrame(st.id, uint32(grant)))
 	}
-	return n, nil
+	return n
 }
 
 // Write implements net.Conn. It returns when the bytes were handed to the WebSocket. A deadline

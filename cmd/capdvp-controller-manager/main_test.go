@@ -42,7 +42,7 @@ func program(t *testing.T, env []string, args ...string) (*exec.Cmd, *bytes.Buff
 	t.Cleanup(cancel)
 	output := new(bytes.Buffer)
 	cmd := exec.CommandContext(ctx, os.Args[0], args...)
-	cmd.Env, cmd.Stdout, cmd.Stderr = append(env, "BE_CAPDVP=1"), output, output
+	cmd.Env, cmd.Stdout, cmd.Stderr = slices.Concat(env, []string{"BE_CAPDVP=1"}), output, output
 	return cmd, output
 }
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -35,7 +36,7 @@ func command(t *testing.T, env ...string) (*exec.Cmd, *bytes.Buffer) {
 	t.Cleanup(cancel)
 	output := new(bytes.Buffer)
 	cmd := exec.CommandContext(ctx, os.Args[0])
-	cmd.Env, cmd.Stdout, cmd.Stderr = append(env, "BE_DVP_CSI_DRIVER=1"), output, output
+	cmd.Env, cmd.Stdout, cmd.Stderr = slices.Concat(env, []string{"BE_DVP_CSI_DRIVER=1"}), output, output
 	return cmd, output
 }
 

@@ -127,7 +127,7 @@ func TestMistakesInFlags(t *testing.T) {
 	for _, o := range []options{
 		{MachineRanges: []string{"10.0.0.0"}, BalancerRange: "10.67.0.0/24"},
 		{BalancerRange: "nothing"},
-		{BalancerRange: "10.67.0.0/24", Delays: "strat=1s"},
+		{BalancerRange: "10.67.0.0/24", Delays: "begin=1s"},
 		{MachineRanges: []string{"10.66.0.0/16", "10.68.0.0/16"}, BalancerRange: "10.67.0.0/24", Guests: "debian"},
 		{BalancerRange: "10.67.0.0/24", Delays: "start=soon"},
 	} {

@@ -86,11 +86,15 @@ func TestAnEditKeepsWhatItDoesNotTouch(t *testing.T) {
 			e[2].Block.Field.Optional = true
 			return e
 		}, strings.Replace(written, "optional: false", "optional: true", 1)},
-		{"a block less", func(e []schema.Edit) []schema.Edit { return append(e[:1:1], e[2:]...) },
-			written[:strings.Index(written, "- title")] + written[strings.Index(written, "- key: motd"):]},
-		{"another order", func(e []schema.Edit) []schema.Edit { return []schema.Edit{e[3], e[0], e[1], e[2]} },
+		{
+			"a block less", func(e []schema.Edit) []schema.Edit { return append(e[:1:1], e[2:]...) },
+			written[:strings.Index(written, "- title")] + written[strings.Index(written, "- key: motd"):], //nolint:gocritic // both are there
+		},
+		{
+			"another order", func(e []schema.Edit) []schema.Edit { return []schema.Edit{e[3], e[0], e[1], e[2]} },
 			"# Parameters of the shop.\n\n# Kept for later\n- {key: zone, type: string, title: Zone}\n" +
-				written[strings.Index(written, "# About"):strings.Index(written, "# Kept")] + "# the end\n"},
+				written[strings.Index(written, "# About"):strings.Index(written, "# Kept")] + "# the end\n",
+		},
 		{"a new block", func(e []schema.Edit) []schema.Edit {
 			return append(e, schema.Edit{From: -1, Block: schema.Block{Field: &schema.Field{Key: "x", Title: "1", Type: "string", Default: "yes"}}})
 		}, strings.Replace(written, "# the end\n", "- key: x\n  type: string\n  title: \"1\"\n  default: \"yes\"\n# the end\n", 1)},

@@ -51,8 +51,10 @@ func TestMoveToAnotherVersion(t *testing.T) {
 		{"a list now", text(``), text(`, "minItems": 1, "maxItems": 2`), "x", true, upgrade.Conflict, "x"},
 		{"a secret that would be readable", text(`, "format": "password"`), text(``), "x", true, upgrade.Conflict, nil},
 		{"a text that becomes a secret", text(``), text(`, "format": "password"`), "x", true, upgrade.Kept, "x"},
-		{"a record that was picked", `[{"key": "n", "title": "N", "catalog": "a", "autoselect": true}]`,
-			`[{"key": "n", "title": "N", "catalog": "a", "autoselect": true}]`, record, false, upgrade.Kept, record},
+		{
+			"a record that was picked", `[{"key": "n", "title": "N", "catalog": "a", "autoselect": true}]`,
+			`[{"key": "n", "title": "N", "catalog": "a", "autoselect": true}]`, record, false, upgrade.Kept, record,
+		},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

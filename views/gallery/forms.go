@@ -7,10 +7,9 @@ import (
 	"commander/views/i18n"
 	"commander/views/layout"
 	"commander/views/paths"
+	"commander/views/settings"
 	"commander/views/tokens"
 	"commander/views/ui"
-
-	"commander/views/settings"
 )
 
 const clusterYAML = `apiVersion: deckhouse.io/v1
@@ -53,9 +52,12 @@ func form() clusters.Form {
 		Slug: slug, TemplateID: "t1", Template: "Lab", Version: 3, VersionID: "v3", Nonce: "n1", CanSave: true,
 		Name: ui.Field{Name: clusters.FieldName, Title: "Cluster name", Kind: ui.Text, Value: "payments-prod-3", Span: 4, Hint: "Lower-case letters, digits and dashes."},
 		Blocks: []clusters.Block{
-			{Header: "Kubernetes"}, version, field("podSubnet", "Pod subnet", ui.Text, "10.111.0.0/16", 2),
-			{Header: "Nodes"}, masters, workers, field("cpu", "Cores", ui.Number, "4", 1), field("memory", "Memory, GiB", ui.Number, "8", 1),
-			{Header: "More"}, secret, field("monitoring", "Monitoring", ui.Checkbox, "true", 2), labels,
+			{Header: "Kubernetes"},
+			version, field("podSubnet", "Pod subnet", ui.Text, "10.111.0.0/16", 2),
+			{Header: "Nodes"},
+			masters, workers, field("cpu", "Cores", ui.Number, "4", 1), field("memory", "Memory, GiB", ui.Number, "8", 1),
+			{Header: "More"},
+			secret, field("monitoring", "Monitoring", ui.Checkbox, "true", 2), labels,
 		},
 		Sections: []clusters.Section{{Title: i18n.M("section.kubernetes"), YAML: clusterYAML}, {Title: i18n.M("section.placement"), YAML: placementYAML}},
 	}
@@ -68,10 +70,15 @@ func recordForm() clusters.Form {
 		{Value: "machines", Text: "Machines of the second hall"}, {Value: "spare", Text: "Spare machines"},
 	}}
 	machines := []ui.Option{
-		{Value: "r2", Text: "10.20.0.12 · hall 2", Chosen: true}, {Value: "r5", Text: "10.20.0.15 · hall 2", Chosen: true},
-		{Value: "r3", Text: "10.20.0.13 · hall 2"}, {Value: "r4", Text: "a-machine-with-a-rather-long-name.corp.example · hall 1"},
+		{Value: "r2", Text: "10.20.0.12 · hall 2", Chosen: true},
+		{Value: "r5", Text: "10.20.0.15 · hall 2", Chosen: true},
+		{Value: "r3", Text: "10.20.0.13 · hall 2"},
+		{Value: "r4", Text: "a-machine-with-a-rather-long-name.corp.example · hall 1"},
 		{Value: "r1", Text: "10.20.0.11 · hall 2", Note: "taken by payments-prod-2", Refused: true},
-		{Value: "r6", Text: "10.20.0.16"}, {Value: "r7", Text: "10.20.0.17"}, {Value: "r8", Text: "10.20.0.18"}, {Value: "r9", Text: "10.20.0.19"},
+		{Value: "r6", Text: "10.20.0.16"},
+		{Value: "r7", Text: "10.20.0.17"},
+		{Value: "r8", Text: "10.20.0.18"},
+		{Value: "r9", Text: "10.20.0.19"},
 	}
 	f.Registry = []ui.Field{
 		{Name: clusters.FieldRegistry, Kind: ui.Select, Span: 2, Title: "Registry", Optional: true, Placeholder: "Of this installation", Options: []ui.Option{{Value: "g1", Text: "Main", Note: "registry.corp.example/platform/ee"}}},

@@ -69,7 +69,8 @@ func life() []Exhibit {
 		Slug: slug, CanEdit: true, Days: days, Secret: "0123456789abcdefghijklmnopqrstuvwxyzABCDEFG", SecretName: "On call",
 		Events: []automation.Check{{Name: automation.FieldEvent, Value: "task_failed", Label: i18n.M("event.task_failed"), Checked: true}},
 		WindowFields: []ui.Field{
-			{Name: automation.FieldStarts, Kind: ui.Text, Span: 1, Title: "Begins at", Value: "22:00"}, {Name: automation.FieldHours, Kind: ui.Number, Span: 1, Title: "Hours", Value: "4"},
+			{Name: automation.FieldStarts, Kind: ui.Text, Span: 1, Title: "Begins at", Value: "22:00"},
+			{Name: automation.FieldHours, Kind: ui.Number, Span: 1, Title: "Hours", Value: "4"},
 			{Name: automation.FieldZone, Kind: ui.Text, Span: 2, Title: "Time zone", Value: "Mars/Olympus", Problem: i18n.M("window.time_zone")},
 		},
 		ChannelFields: []ui.Field{{Name: automation.FieldName, Kind: ui.Text, Span: 2, Title: "Name"}, {Name: automation.FieldAddress, Kind: ui.Text, Span: 4, Title: "Address"}},

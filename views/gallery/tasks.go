@@ -1,13 +1,13 @@
 package gallery
 
 import (
-	"commander/views/clusters"
-	"commander/views/paths"
 	"fmt"
 	"time"
 
+	"commander/views/clusters"
 	"commander/views/i18n"
 	"commander/views/layout"
+	"commander/views/paths"
 	"commander/views/tasks"
 	"commander/views/ui"
 )

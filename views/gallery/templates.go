@@ -1,9 +1,9 @@
 package gallery
 
 import (
-	"github.com/a-h/templ"
-
 	"time"
+
+	"github.com/a-h/templ"
 
 	"commander/views/clusters"
 	"commander/views/i18n"
@@ -51,7 +51,10 @@ func templatePages() []Exhibit {
 		Note: ui.Field{Name: templates.FieldComment, Kind: ui.Text, Title: "Comment of the version", Value: versions[1].Comment, Optional: true},
 		Texts: []templates.Text{
 			{Title: i18n.M("templates.parameters"), YAML: "- key: count # of workers\n  type: number\n  title: Workers\n"},
-			{Title: i18n.M("section.kubernetes"), YAML: clusterYAML}, {Title: i18n.M("section.placement"), YAML: placementYAML}, {Title: i18n.M("section.ssh")}, {Title: i18n.M("section.init")},
+			{Title: i18n.M("section.kubernetes"), YAML: clusterYAML},
+			{Title: i18n.M("section.placement"), YAML: placementYAML},
+			{Title: i18n.M("section.ssh")},
+			{Title: i18n.M("section.init")},
 			{Title: i18n.Plain("base"), YAML: "kind: Namespace\n", Group: &templates.Keeping{Controlled: true}},
 		},
 	}

@@ -37,8 +37,11 @@ func (t templateBody) over(body fleet.TemplateVersionBody) fleet.TemplateVersion
 		body.Params, body.ParamsText = t.Params, ""
 	}
 	for _, text := range []struct{ sent, into *string }{
-		{t.ParamsText, &body.ParamsText}, {t.Cluster, &body.ClusterConfiguration}, {t.Provider, &body.ProviderConfiguration},
-		{t.SSH, &body.SSHConfiguration}, {t.Init, &body.InitConfiguration},
+		{t.ParamsText, &body.ParamsText},
+		{t.Cluster, &body.ClusterConfiguration},
+		{t.Provider, &body.ProviderConfiguration},
+		{t.SSH, &body.SSHConfiguration},
+		{t.Init, &body.InitConfiguration},
 	} {
 		if text.sent != nil {
 			*text.into = *text.sent

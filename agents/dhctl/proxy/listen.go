@@ -45,7 +45,7 @@ func Listen(address string, files TLSFiles) (Listener, error) {
 		l, err := net.Listen("tcp", at)
 		return Listener{l, credentials.NewTLS(config)}, err
 	default:
-		return Listener{}, fmt.Errorf("address %q begins neither with unix: nor with tcp:", address)
+		return Listener{}, fmt.Errorf("address %q is neither unix:path nor tcp:host:port", address)
 	}
 }
 

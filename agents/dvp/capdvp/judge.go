@@ -75,8 +75,10 @@ func (r machines) running(ctx context.Context, dm *v1alpha1.DeckhouseMachine, vm
 	dm.Status.Initialization = &v1alpha1.Initialization{Provisioned: new(true)}
 	dm.Status.FailureReason, dm.Status.FailureMessage = "", ""
 	dm.Status.Addresses = []v1alpha1.Address{
-		{Type: "Hostname", Address: vm.Name}, {Type: "InternalDNS", Address: vm.Name},
-		{Type: "InternalIP", Address: address}, {Type: "ExternalIP", Address: address},
+		{Type: "Hostname", Address: vm.Name},
+		{Type: "InternalDNS", Address: vm.Name},
+		{Type: "InternalIP", Address: address},
+		{Type: "ExternalIP", Address: address},
 	}
 	tell(dm, metav1.ConditionTrue, v1alpha1.VMRunning, "")
 	moving, err := r.migrate(ctx, dm)

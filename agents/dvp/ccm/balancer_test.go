@@ -160,13 +160,13 @@ func TestLoadBalancers(t *testing.T) {
 	c.awaitNode("n1", "open", func(n *corev1.Node) bool { return !closed(n) })
 	c.awaitNode("n2", "open", func(n *corev1.Node) bool { return !closed(n) })
 
-	s := c.service("web", func(s *corev1.Service) {
+	c.service("web", func(s *corev1.Service) {
 		s.Annotations = map[string]string{"metallb.universe.tf/address-pool": "public", "old": "x"}
 		s.Spec.Ports = []corev1.ServicePort{{Name: "dns", Protocol: corev1.ProtocolUDP, Port: 53}, {Name: "dns-tcp", Protocol: corev1.ProtocolTCP, Port: 53}}
 		s.Spec.LoadBalancerSourceRanges = []string{"10.0.0.0/8"}
 		s.Spec.ExternalIPs = []string{"192.0.2.1"}
 	})
-	s = c.awaitService("web", "an address", addressed)
+	s := c.awaitService("web", "an address", addressed)
 	parent := c.parent(s)
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(parent), parent); err != nil {
 		t.Fatal(err)
@@ -247,7 +247,7 @@ func TestLoadBalancers(t *testing.T) {
 
 	t.Run("no address", func(t *testing.T) {
 		taken := parent.Status.LoadBalancer.Ingress[0].IP
-		waiting := c.service("waiting", func(s *corev1.Service) { s.Spec.LoadBalancerIP = taken }) //nolint:staticcheck // as people set it
+		waiting := c.service("waiting", func(s *corev1.Service) { s.Spec.LoadBalancerIP = taken })
 		c.event("waiting", "has no address from DVP yet")
 		c.patch("waiting", `{"spec":{"loadBalancerIP":null}}`)
 		c.awaitService("waiting", "an address", addressed)

@@ -52,7 +52,7 @@ func changeSpec(parent *corev1.ServiceSpec, name string, service *corev1.Service
 	parent.Ports = ports(parent.Ports, service.Spec.Ports)
 	parent.ExternalTrafficPolicy = service.Spec.ExternalTrafficPolicy
 	parent.ExternalIPs = service.Spec.ExternalIPs
-	parent.LoadBalancerIP = service.Spec.LoadBalancerIP //nolint:staticcheck // deprecated, and still what people set
+	parent.LoadBalancerIP = service.Spec.LoadBalancerIP
 	parent.LoadBalancerSourceRanges = service.Spec.LoadBalancerSourceRanges
 	if service.Spec.SessionAffinity != "" {
 		parent.SessionAffinity, parent.SessionAffinityConfig = service.Spec.SessionAffinity, service.Spec.SessionAffinityConfig

@@ -13,10 +13,12 @@ func Needed(namespace string) []rights.Right {
 	group := v1alpha2.GroupVersion.Group
 	all := []string{"get", "list", "watch", "create", "update", "patch", "delete"}
 	needed := []rights.Right{
-		{Namespace: namespace, Resource: "secrets", Verbs: all}, {Namespace: namespace, Resource: "services", Verbs: all},
+		{Namespace: namespace, Resource: "secrets", Verbs: all},
+		{Namespace: namespace, Resource: "services", Verbs: all},
 		{Namespace: namespace, Group: "networking.k8s.io", Resource: "networkpolicies", Verbs: all},
 		{Namespace: namespace, Group: group, Resource: "virtualimages", Verbs: []string{"get"}},
-		{Group: group, Resource: "virtualmachineclasses", Verbs: []string{"get"}}, {Group: group, Resource: "clustervirtualimages", Verbs: []string{"get"}},
+		{Group: group, Resource: "virtualmachineclasses", Verbs: []string{"get"}},
+		{Group: group, Resource: "clustervirtualimages", Verbs: []string{"get"}},
 		{Group: "storage.k8s.io", Resource: "storageclasses", Verbs: []string{"list"}},
 	}
 	for _, resource := range []string{"virtualmachines", "virtualdisks", "virtualmachineblockdeviceattachments", "virtualmachineipaddresses", "virtualmachineoperations"} {

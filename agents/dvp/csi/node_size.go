@@ -89,7 +89,7 @@ func (n *Node) NodeGetVolumeStats(_ context.Context, r *csipb.NodeGetVolumeStats
 	if err := unix.Statfs(path, &fs); err != nil {
 		return nil, status.Errorf(codes.Internal, "measure %s: %v", path, err)
 	}
-	block := int64(fs.Bsize)
+	block := fs.Bsize
 	return &csipb.NodeGetVolumeStatsResponse{Usage: []*csipb.VolumeUsage{
 		{Unit: csipb.VolumeUsage_BYTES, Total: int64(fs.Blocks) * block, Available: int64(fs.Bavail) * block, Used: int64(fs.Blocks-fs.Bfree) * block},
 		{Unit: csipb.VolumeUsage_INODES, Total: int64(fs.Files), Available: int64(fs.Ffree), Used: int64(fs.Files - fs.Ffree)},

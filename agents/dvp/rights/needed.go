@@ -17,7 +17,9 @@ var (
 // machines for NodeGroups.
 func Machines(groups bool) []Right {
 	all := []Right{
-		leases, events, {Namespace: machines, Resource: "secrets", Verbs: []string{"get"}}, {Resource: "nodes", Verbs: []string{"list"}},
+		leases, events,
+		{Namespace: machines, Resource: "secrets", Verbs: []string{"get"}},
+		{Resource: "nodes", Verbs: []string{"list"}},
 		{Namespace: system, Resource: "secrets", Name: "d8-provider-cluster-configuration", Verbs: []string{"get"}},
 	}
 	for _, kind := range []string{"deckhouseclusters", "deckhousemachines", "deckhousecontrolplanes"} {
@@ -59,8 +61,11 @@ func Discovery() []Right {
 func Nodes() []Right {
 	return []Right{
 		{Group: "coordination.k8s.io", Resource: "leases", Namespace: system, Verbs: []string{"get", "create", "update"}},
-		{Resource: "nodes", Verbs: []string{"get", "list", "watch", "update", "patch", "delete"}}, {Resource: "nodes", Subresource: "status", Verbs: []string{"patch"}},
-		{Resource: "services", Verbs: reading}, {Resource: "services", Subresource: "status", Verbs: []string{"patch"}}, {Resource: "services", Verbs: []string{"patch", "update"}},
+		{Resource: "nodes", Verbs: []string{"get", "list", "watch", "update", "patch", "delete"}},
+		{Resource: "nodes", Subresource: "status", Verbs: []string{"patch"}},
+		{Resource: "services", Verbs: reading},
+		{Resource: "services", Subresource: "status", Verbs: []string{"patch"}},
+		{Resource: "services", Verbs: []string{"patch", "update"}},
 		{Group: "discovery.k8s.io", Resource: "endpointslices", Verbs: []string{"list", "watch"}},
 		{Namespace: own, Resource: "configmaps", Name: "dvp-cloud-controller-manager-disable-lb", Verbs: []string{"get"}},
 		{Resource: "events", Verbs: []string{"create", "patch"}},

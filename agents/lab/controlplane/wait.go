@@ -34,7 +34,7 @@ func (c *Cluster) wait(ctx context.Context, component string, check func(context
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("wait for %s: %w (last: %v)%s", component, ctx.Err(), last, tail(c.Keeper.LogFile(component)))
+			return fmt.Errorf("wait for %s: %w (last: %w)%s", component, ctx.Err(), last, tail(c.Keeper.LogFile(component)))
 		case <-ticker.C:
 		}
 	}

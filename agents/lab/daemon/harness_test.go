@@ -38,7 +38,6 @@ const asDaemon = "LAB_TEST_DAEMON" // holds the directory
 func playDaemon() {
 	syscall.Umask(0o077)
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-	defer stop()
 	dir := os.Getenv(asDaemon)
 	self, _ := os.Executable()
 	d, err := daemon.New(daemon.Config{
@@ -48,6 +47,7 @@ func playDaemon() {
 	if err == nil {
 		err = d.Run(ctx)
 	}
+	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

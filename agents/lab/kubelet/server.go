@@ -99,12 +99,12 @@ func newTunnels() *tunnels {
 // reach inside the cluster, such as a webhook's service, is not there: pods are played.
 func (t *tunnels) gate() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		target, err := netip.ParseAddrPort(r.Host)
 		if r.Method != http.MethodConnect {
 			http.Error(w, "only CONNECT is served here", http.StatusMethodNotAllowed)
 			return
 		}
-		if target, err = netip.ParseAddrPort(r.RequestURI); err != nil || !Network.Contains(target.Addr()) || target.Port() != Port {
+		target, err := netip.ParseAddrPort(r.RequestURI)
+		if err != nil || !Network.Contains(target.Addr()) || target.Port() != Port {
 			http.Error(w, "pods of a lab are played: nothing listens at "+strconv.Quote(r.RequestURI), http.StatusBadGateway)
 			return
 		}

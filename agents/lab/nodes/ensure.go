@@ -102,7 +102,7 @@ func change(ctx context.Context, client kubernetes.Interface, node *corev1.Node,
 	} else {
 		say(fmt.Sprintf("node %s: changed", want.Name))
 	}
-	status.NodeInfo.KubeletVersion, status.NodeInfo.KubeProxyVersion = version, version
+	status.NodeInfo.KubeletVersion = version
 	status.Capacity, status.Allocatable = capacity(want.Class), capacity(want.Class)
 	node.Status = *status
 	if _, err := client.CoreV1().Nodes().UpdateStatus(ctx, node, metav1.UpdateOptions{}); err != nil {

@@ -2,12 +2,11 @@ package fencing
 
 import (
 	"fmt"
+	"log/slog"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
-
-	"log/slog"
 
 	"commander/internal/clock"
 	"commander/internal/kubetest"

@@ -17,7 +17,7 @@ import (
 
 // Vouch writes down that the agent of this node can tell which nodes of its group are lost.
 func (c *Cluster) Vouch(ctx context.Context) error {
-	now := metav1.NewMicroTime(time.Now()) //nolint:forbidigo // only that it changes matters, not what it says
+	now := metav1.NewMicroTime(time.Now()) // only that it changes matters, not what it says
 	return c.renew(ctx, &now)
 }
 

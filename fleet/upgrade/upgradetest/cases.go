@@ -31,8 +31,21 @@ var variants = []string{
 
 // choices are values that somebody may have set for each variant.
 var choices = [][]any{
-	nil, {1.0, 2.0, 5.0}, {1.0, 5.0}, {2.0, 5.0}, {1.0, 9.0}, {1.0, 2.0}, {1.0, 2.0}, {2.0, 3.0}, {true, false}, {true, false},
-	{"a", "b"}, {"a", "b"}, {"secret", "a"}, {[]any{1.0}, []any{3.0, 4.0}}, {"a", "b"},
+	nil,
+	{1.0, 2.0, 5.0},
+	{1.0, 5.0},
+	{2.0, 5.0},
+	{1.0, 9.0},
+	{1.0, 2.0},
+	{1.0, 2.0},
+	{2.0, 3.0},
+	{true, false},
+	{true, false},
+	{"a", "b"},
+	{"a", "b"},
+	{"secret", "a"},
+	{[]any{1.0}, []any{3.0, 4.0}},
+	{"a", "b"},
 }
 
 // Keys is how many parameters a case has: each is a triple of its own, of an old default, a value and

@@ -80,7 +80,7 @@ func (k *Keeper) Ensure(ctx context.Context, s Spec) error {
 			if Answers(s.Socket) {
 				return nil // another manager was faster
 			}
-			return fmt.Errorf("start %s: it ended at once (%v)%s", s.Name, c.err, seeLog(s))
+			return fmt.Errorf("start %s: it ended at once (%v)%s", s.Name, c.err, seeLog(s)) //nolint:errorlint // it may have ended well
 		case <-ctx.Done():
 			k.end(c)
 			return fmt.Errorf("start %s: its socket does not answer: %w%s", s.Name, ctx.Err(), seeLog(s))

@@ -114,8 +114,10 @@ func Run(t testing.TB, program, kubeconfig string, flags ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), program, append([]string{"--kubeconfig", filepath.Join(dir, "kubeconfig"),
-		"--webhook-cert-dir", dir, "--webhook-port", webhook, "--health-addr", free(t), "--diagnostics-address", free(t), "--insecure-diagnostics"}, flags...)...)
+	cmd := exec.CommandContext(t.Context(), program, append([]string{
+		"--kubeconfig", filepath.Join(dir, "kubeconfig"),
+		"--webhook-cert-dir", dir, "--webhook-port", webhook, "--health-addr", free(t), "--diagnostics-address", free(t), "--insecure-diagnostics",
+	}, flags...)...)
 	cmd.Stdout, cmd.Stderr = output, output
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

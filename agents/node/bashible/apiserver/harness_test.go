@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -144,7 +145,7 @@ func (w *world) install(file string, change func(*unstructured.Unstructured)) {
 	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096)
 	for {
 		u := new(unstructured.Unstructured)
-		if err := decoder.Decode(&u.Object); err == io.EOF {
+		if err := decoder.Decode(&u.Object); errors.Is(err, io.EOF) {
 			return
 		} else {
 			w.must(err)

@@ -80,6 +80,7 @@ func (p *packages) dir(name string) string { return filepath.Join(p.PackagesDir,
 func (p *packages) archive(pkg Package) string {
 	return filepath.Join(p.PackagesDir, pkg.Name+"."+strings.TrimPrefix(pkg.Digest, "sha256:")+".tar.gz")
 }
+
 func (p *packages) installed(name string) string {
 	digest, err := os.ReadFile(filepath.Join(p.dir(name), "digest"))
 	if err != nil {

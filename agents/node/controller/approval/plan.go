@@ -176,7 +176,7 @@ func updates(v View) []Step {
 	if countReady(v.Nodes) < len(v.Nodes) {
 		ready = nil
 	}
-	waiting := append(ready, broken...)
+	waiting := slices.Concat(ready, broken)
 	slices.SortStableFunc(waiting, func(a, b *corev1.Node) int { return strings.Compare(a.Name, b.Name) })
 	var steps []Step
 	for _, node := range waiting[:min(max(0, slots), len(waiting))] {

@@ -58,7 +58,8 @@ func TestConditions(t *testing.T) {
 		{"waits for approval", permanent, []corev1.Node{node(with(api.UpdateWaiting))}, map[string]metav1.ConditionStatus{"Updating": "True", "WaitingForDisruptiveApproval": "False"}},
 		{"waits for disruption", permanent, []corev1.Node{node(with(api.UpdateDisruptionRequired))}, map[string]metav1.ConditionStatus{"Updating": "True", "WaitingForDisruptiveApproval": "True"}},
 		{
-			"disruption approved", permanent, []corev1.Node{node(with(api.UpdateDisruptionRequired), with(api.UpdateDisruptionApproved))},
+			"disruption approved", permanent,
+			[]corev1.Node{node(with(api.UpdateDisruptionRequired), with(api.UpdateDisruptionApproved))},
 			map[string]metav1.ConditionStatus{"Updating": "True", "WaitingForDisruptiveApproval": "False"},
 		},
 	} {
