@@ -6,6 +6,10 @@
 PORT ?= 8443
 HOST ?= localhost
 
+# Packages that are tested at a time: one more than there are cores, since many wait for time to pass or for
+# machines to start. The longest ones begin first.
+TEST_PACKAGES ?= $(shell expr $$(nproc) + 1)
+
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
 # Our programs need no C library; building them without cgo also means without a C compiler.
@@ -67,7 +71,7 @@ opentofu: .cache/tofu ## build OpenTofu, which lays out clusters in DVP
 test: assets lab cluster-api opentofu ## run every test (needs what test-deps installs)
 	@.ci/need
 	go vet ./...
-	go run ./internal/postgres/pgserve -- go test -race -shuffle on ./...
+	go run ./internal/postgres/pgserve -- go test -race -shuffle on -p $(TEST_PACKAGES) ./e2e ./agents/node/bashible/machinetest ./...
 	go test -timeout 30m ./jobs/simulation ./agents/node/fencing/model # by themselves: too many schedules for the race detector
 
 test/short: assets ## run the tests that need no database and no cluster

@@ -4,6 +4,7 @@ package kubetest
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -164,7 +165,17 @@ func (s *Server) launch(ctx context.Context, p programs, address string) error {
 }
 
 func (s *Server) ready(ctx context.Context) error {
-	client, err := rest.HTTPClientFor(s.Config) // anew each time: the certificate appears late
+	// The certificate appears late, empty at first. client-go keeps what it found in a file for minutes, so
+	// that it gets the content here, and the file once it is whole.
+	ca, err := os.ReadFile(s.Config.CAFile)
+	if err != nil {
+		return err
+	}
+	probe := rest.CopyConfig(s.Config)
+	if probe.CAFile, probe.CAData = "", ca; !x509.NewCertPool().AppendCertsFromPEM(ca) {
+		return errors.New("its certificate is not written yet")
+	}
+	client, err := rest.HTTPClientFor(probe)
 	if err != nil {
 		return err
 	}
