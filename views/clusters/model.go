@@ -235,6 +235,22 @@ type Deletion struct {
 	ArchiveProblem i18n.Message
 }
 
+// title asks what the page can do: a cluster that was attached has machines that are not Commander's to delete.
+func (d Deletion) title() string {
+	if d.Can.Destroy || d.Locked {
+		return "deletion.title"
+	}
+	return "deletion.archive_title"
+}
+
+// archiving heads the form that cleans nothing up.
+func (d Deletion) archiving() string {
+	if d.Can.Destroy {
+		return "deletion.archive"
+	}
+	return "deletion.archive_only"
+}
+
 // FieldArchived is the name of the field that takes the cluster's name before it is archived by hand.
 const FieldArchived = "archived_name"
 

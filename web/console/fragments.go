@@ -107,7 +107,7 @@ func (c *Console) renderTask(ctx context.Context, who fleet.Actor, id uuid.UUID,
 		out = append(out, tasks.LogChunk(state.ID, log.lines))
 	}
 	out = append(out, tasks.Live(state)...)
-	return append(out, layout.Count(layout.SectionTasks, counts)), log.seq, nil
+	return append(out, layout.Count(layout.SectionClusters, counts), layout.Count(layout.SectionTasks, counts)), log.seq, nil
 }
 
 func (c *Console) renderClusters(ctx context.Context, who fleet.Actor, id uuid.UUID, since int64) ([]templ.Component, error) {
