@@ -52,13 +52,17 @@ kubelet: ## build the kubelet that tests of real machines run
 		-ldflags "-s -w -X k8s.io/component-base/version.gitVersion=v1.37.2 -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=37" \
 		k8s.io/kubernetes/cmd/kubelet
 
-cluster-api: .cache/cluster-api/core ## build Cluster API's own controllers, for a test of ours
+cluster-api: .cache/cluster-api/core .cache/cluster-api/clusterctl ## build Cluster API's own controllers and clusterctl, for tests of ours
 
 .cache/cluster-api/core: agents/dvp/clusterapi/go.mod
 	@echo "  building Cluster API (about five minutes once)"
 	@mkdir -p .cache/cluster-api/crds
 	@cd agents/dvp/clusterapi && CGO_ENABLED=0 go build -trimpath -o ../../../$@ sigs.k8s.io/cluster-api/core
 	@install -m 644 -t .cache/cluster-api/crds "$$(cd agents/dvp/clusterapi && go list -m -f '{{.Dir}}' sigs.k8s.io/cluster-api)"/core/config/crd/bases/*.yaml
+
+.cache/cluster-api/clusterctl: agents/dvp/clusterapi/go.mod
+	@mkdir -p .cache/cluster-api
+	@cd agents/dvp/clusterapi && CGO_ENABLED=0 go build -trimpath -o ../../../$@ sigs.k8s.io/cluster-api/cmd/clusterctl
 
 opentofu: .cache/tofu ## build OpenTofu, which lays out clusters in DVP
 

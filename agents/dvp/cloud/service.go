@@ -70,6 +70,9 @@ func (c *Cloud) ServesHealthchecks(ctx context.Context) (bool, error) {
 	if err := c.discovery.Get().AbsPath("/apis").Do(ctx).Into(groups); err != nil {
 		return false, judge(err, "list groups of kinds", "", "")
 	}
+	if len(groups.Groups) == 0 {
+		return false, judge(errNotDVP, "list groups of kinds", "", "")
+	}
 	version := healthchecksKind.GroupVersion().String()
 	for _, group := range groups.Groups {
 		if !slices.ContainsFunc(group.Versions, func(v metav1.GroupVersionForDiscovery) bool { return v.GroupVersion == version }) {
@@ -77,6 +80,9 @@ func (c *Cloud) ServesHealthchecks(ctx context.Context) (bool, error) {
 		}
 		if err := c.discovery.Get().AbsPath("/apis/" + version).Do(ctx).Into(kinds); err != nil {
 			return false, judge(err, "list kinds of "+version, "", "")
+		}
+		if kinds.GroupVersion != version {
+			return false, judge(errNotDVP, "list kinds of "+version, "", "")
 		}
 		return slices.ContainsFunc(kinds.APIResources, func(r metav1.APIResource) bool { return r.Name == healthchecksResource }), nil
 	}
