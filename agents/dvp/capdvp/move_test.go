@@ -143,12 +143,12 @@ func TestMove(t *testing.T) {
 	to, place := newManaged(t, dvp)
 
 	dir := t.TempDir()
-	for name, text := range map[string]string{"from": old, "to": place, "config": ""} {
+	for name, text := range map[string]string{"from": old, "to": place, "config.yaml": ""} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	command := exec.CommandContext(t.Context(), program, "move", "--config", filepath.Join(dir, "config"), "--namespace", from.namespace,
+	command := exec.CommandContext(t.Context(), program, "move", "--config", filepath.Join(dir, "config.yaml"), "--namespace", from.namespace,
 		"--kubeconfig", filepath.Join(dir, "from"), "--to-kubeconfig", filepath.Join(dir, "to"))
 	command.Env = append(os.Environ(), "HOME="+dir, "XDG_CONFIG_HOME="+dir, "CLUSTERCTL_DISABLE_VERSIONCHECK=true")
 	if out, err := command.CombinedOutput(); err != nil {

@@ -103,8 +103,8 @@ func Established(t testing.TB, c client.Client, crd *apiextensionsv1.CustomResou
 	}
 }
 
-// Run starts Cluster API's controllers as a process of the test, with more flags if it gives any.
-func Run(t testing.TB, program, kubeconfig string, flags ...string) {
+// Run starts Cluster API's controllers as a process of the test.
+func Run(t testing.TB, program, kubeconfig string) {
 	t.Helper()
 	dir, output := t.TempDir(), new(bytes.Buffer)
 	if err := errors.Join(os.WriteFile(filepath.Join(dir, "kubeconfig"), []byte(kubeconfig), 0o600), writeCertificate(dir)); err != nil {
@@ -114,10 +114,8 @@ func Run(t testing.TB, program, kubeconfig string, flags ...string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), program, append([]string{
-		"--kubeconfig", filepath.Join(dir, "kubeconfig"),
-		"--webhook-cert-dir", dir, "--webhook-port", webhook, "--health-addr", free(t), "--diagnostics-address", free(t), "--insecure-diagnostics",
-	}, flags...)...)
+	cmd := exec.CommandContext(t.Context(), program, "--kubeconfig", filepath.Join(dir, "kubeconfig"),
+		"--webhook-cert-dir", dir, "--webhook-port", webhook, "--health-addr", free(t), "--diagnostics-address", free(t), "--insecure-diagnostics")
 	cmd.Stdout, cmd.Stderr = output, output
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
