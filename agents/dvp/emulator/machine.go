@@ -34,10 +34,16 @@ func (r machines) setup(m ctrl.Manager) error {
 			return o.(*v1alpha2.VirtualMachineOperation).Spec.VirtualMachineName == vm.Name
 		})).
 		Watches(&v1alpha2.VirtualMachineClass{}, whichever(r.world, list, func(o client.Object, vm vm) bool { return vm.Spec.VirtualMachineClassName == o.GetName() })).
-		Watches(&corev1.Secret{}, whichever(r.world, list, func(o client.Object, vm vm) bool { return vm.Spec.Provisioning != nil })).
+		Watches(&corev1.Secret{}, whichever(r.world, list, func(o client.Object, vm vm) bool { return initializes(vm, o.GetName()) })).
 		Watches(&corev1.ResourceQuota{}, whichever(r.world, list, func(_ client.Object, vm vm) bool { return vm.Status.Phase == v1alpha2.MachinePending })).
 		Watches(&corev1.Node{}, whichever(r.world, list, func(client.Object, vm) bool { return true })).
 		Named("machine").Complete(r)
+}
+
+// initializes says whether a machine has what it does at its first start from a Secret of this name.
+func initializes(vm *v1alpha2.VirtualMachine, name string) bool {
+	p := vm.Spec.Provisioning
+	return p != nil && (p.UserDataRef != nil && p.UserDataRef.Name == name || p.SysprepRef != nil && p.SysprepRef.Name == name)
 }
 
 func uses(vm *v1alpha2.VirtualMachine, kind, name string) bool {
