@@ -277,11 +277,19 @@ func TestTunnelLeadsToTheConnectorAndEndsWithTheToken(t *testing.T) {
 	defer session.Close(websocket.CloseNormalClosure, "")
 	served := make(chan error, 1)
 	go func() {
-		stream, err := session.Accept(t.Context())
-		if err == nil {
-			err = stream.Close()
+		for { // another try may be on its way when the first is served
+			stream, err := session.Accept(t.Context())
+			if err == nil {
+				err = stream.Close()
+			}
+			select {
+			case served <- err:
+			default:
+			}
+			if err != nil {
+				return
+			}
 		}
-		served <- err
 	}()
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", filepath.Join(folder, connector.APIServerSocket))
