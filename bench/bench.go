@@ -16,9 +16,10 @@ import (
 // Commander alone are started when first needed, and never run at once.
 type bench struct {
 	options
-	dir  string
-	site *site
-	demo *demo
+	dir    string
+	planes int // that were started; each has a folder of its own
+	site   *site
+	demo   *demo
 }
 
 func newBench(ctx context.Context, o options) (*bench, error) {

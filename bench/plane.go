@@ -19,7 +19,6 @@ type plane struct {
 	bench    *bench
 	programs build.Programs
 	token    string
-	runs     int
 }
 
 func (b *bench) newPlane(ctx context.Context) (*plane, error) {
@@ -58,8 +57,8 @@ func (p *plane) once(ctx context.Context) (took time.Duration, err error) {
 
 // up starts both with an empty folder and waits until the API server is ready.
 func (p *plane) up(ctx context.Context) (r *running, err error) {
-	p.runs++
-	r = &running{dir: filepath.Join(p.bench.dir, fmt.Sprintf("plane-%d", p.runs))}
+	p.bench.planes++
+	r = &running{dir: filepath.Join(p.bench.dir, fmt.Sprintf("plane-%d", p.bench.planes))}
 	defer func() {
 		if err != nil {
 			r.down(&err)

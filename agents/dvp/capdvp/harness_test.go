@@ -64,23 +64,7 @@ func newBed(t *testing.T, changes ...func(*Provider)) *bed {
 // newBedThrough is newBed with another way to DVP.
 func newBedThrough(t *testing.T, way func(*rest.Config) *rest.Config, changes ...func(*Provider)) *bed {
 	t.Helper()
-	b := &bed{t: t, dvp: emulatortest.Start(t)}
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme, apiextensionsv1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var err error
-	if b.Client, err = client.New(b.dvp.Config, client.Options{Scheme: scheme}); err != nil {
-		t.Fatal(err)
-	}
-	b.install()
-	space := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "capi-"}}
-	if err := b.Create(t.Context(), space); err != nil {
-		t.Fatal(err)
-	}
-	b.namespace = space.Name
+	b := furnish(t)
 	config := rest.CopyConfig(way(b.dvp.Access))
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return through(func(r *http.Request) (*http.Response, error) {
@@ -100,10 +84,7 @@ func newBedThrough(t *testing.T, way func(*rest.Config) *rest.Config, changes ..
 	if err != nil {
 		t.Fatal(err)
 	}
-	manager, err := ctrl.NewManager(b.dvp.Config, ctrl.Options{
-		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Cache: cache.Options{DefaultNamespaces: map[string]cache.Config{b.namespace: {}}},
-		Controller: ctrlconfig.Controller{SkipNameValidation: new(true)},
-	})
+	manager, err := newManager(b.dvp.Config, b.Scheme(), b.namespace)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,6 +108,45 @@ func newBedThrough(t *testing.T, way func(*rest.Config) *rest.Config, changes ..
 		}
 	})
 	return b
+}
+
+// furnish makes what a bed is, without our controllers.
+func furnish(t *testing.T) *bed {
+	t.Helper()
+	b := &bed{t: t, dvp: emulatortest.Start(t)}
+	scheme, err := schemeOf()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.Client, err = client.New(b.dvp.Config, client.Options{Scheme: scheme}); err != nil {
+		t.Fatal(err)
+	}
+	b.install()
+	space := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "capi-"}}
+	if err := b.Create(t.Context(), space); err != nil {
+		t.Fatal(err)
+	}
+	b.namespace = space.Name
+	return b
+}
+
+// newManager is that of controllers that look at one namespace.
+func newManager(config *rest.Config, scheme *runtime.Scheme, namespace string) (ctrl.Manager, error) {
+	return ctrl.NewManager(config, ctrl.Options{
+		Scheme: scheme, Metrics: metricsserver.Options{BindAddress: "0"}, Cache: cache.Options{DefaultNamespaces: map[string]cache.Config{namespace: {}}},
+		Controller: ctrlconfig.Controller{SkipNameValidation: new(true)},
+	})
+}
+
+// schemeOf knows what our controllers and the tests read.
+func schemeOf() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1alpha1.AddToScheme, apiextensionsv1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return nil, err
+		}
+	}
+	return scheme, nil
 }
 
 // install makes our kinds, and Cluster API's as far as they are read.

@@ -1,20 +1,10 @@
 package ccm
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"math/rand/v2"
-	"net/http"
 	"os"
-	"os/exec"
 	"slices"
-	"strings"
-	"sync"
-	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -26,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -38,63 +27,14 @@ import (
 
 // The test binary is the program when it is started so.
 func TestMain(m *testing.M) {
-	if text := os.Getenv(lifeVariable); text != "" {
-		if err := live(text); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
+	emulatortest.Live(live)
 	klog.SetLogger(logr.Discard()) // what the controllers say about themselves is no part of a test
 	os.Exit(m.Run())
 }
 
-const lifeVariable = "TEST_LIFE_OF_CONTROLLERS"
-
-// life is that of one process: it kills itself, as kill -9 does, with so many requests to either API
-// server, of which the last is carried out and never answered. The ways to both have faults.
-type life struct {
-	Tenant, DVP, Namespace string // the first two are kubeconfigs
-	Seed                   uint64
-	Requests               int64
-}
-
-func (l life) way(kubeconfig string, left *atomic.Int64, part float64) (*rest.Config, error) {
-	config, err := clientcmd.RESTConfigFromKubeConfig([]byte(kubeconfig))
-	if err != nil {
-		return nil, err
-	}
-	config.QPS = -1
-	config = emulatortest.Faulty(config, l.Seed, part)
-	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		return roundTripper(func(r *http.Request) (*http.Response, error) {
-			answer, err := next.RoundTrip(r)
-			if left.Add(-1) == 0 {
-				return nil, syscall.Kill(os.Getpid(), syscall.SIGKILL)
-			}
-			return answer, err
-		})
-	})
-	return config, nil
-}
-
-type roundTripper func(*http.Request) (*http.Response, error)
-
-func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
-func live(text string) error {
-	var l life
-	if err := json.Unmarshal([]byte(text), &l); err != nil {
-		return err
-	}
-	var left atomic.Int64
-	left.Store(l.Requests)
-	dvp, problem := l.way(l.DVP, &left, 0.1)
-	tenant, err := l.way(l.Tenant, &left, 0.05)
-	if err := errors.Join(problem, err); err != nil {
-		return err
-	}
-	access, err := cloud.New(dvp, l.Namespace, uuid)
+// live runs the controllers.
+func live(ctx context.Context, l emulatortest.Life, tenant, dvp *rest.Config) error {
+	access, err := cloud.New(dvp, l.Project, uuid)
 	if err != nil {
 		return err
 	}
@@ -109,45 +49,7 @@ func live(text string) error {
 	if err != nil {
 		return err
 	}
-	return group.Run(context.Background())
-}
-
-// mortals run the controllers as processes, each of which is killed after a random number of requests
-// and followed by another.
-type mortals struct {
-	first  life // all others differ in their seed and length
-	random *rand.Rand
-	killed atomic.Int64
-	output bytes.Buffer // of all of them, one after the other
-}
-
-func (m *mortals) run(ctx context.Context, t *testing.T) {
-	for l := m.first; ctx.Err() == nil; l.Seed++ {
-		l.Requests = int64(12 + m.random.IntN(120))
-		text, err := json.Marshal(l)
-		if err != nil {
-			t.Error(err)
-		}
-		process := exec.CommandContext(ctx, os.Args[0])
-		process.Env, process.Stdout, process.Stderr = append(os.Environ(), lifeVariable+"="+string(text)), &m.output, &m.output
-		var killed *exec.ExitError
-		if err := process.Run(); ctx.Err() == nil && (!errors.As(err, &killed) || killed.ExitCode() != -1) {
-			t.Errorf("a process ended with %v, want it killed: %s", err, m.output.String()[max(0, m.output.Len()-2000):])
-			return
-		}
-		m.killed.Add(1)
-	}
-}
-
-// races are those that the race detector found in the processes, if the test is built with it. The
-// service controller of Kubernetes has one of its own: it writes to its list of Services while it reads it.
-func (m *mortals) races() (found []string) {
-	for _, report := range strings.Split(m.output.String(), "==================") {
-		if strings.Contains(report, "DATA RACE") && !strings.Contains(report, "service.(*serviceCache).allServices") {
-			found = append(found, report)
-		}
-	}
-	return found
+	return group.Run(ctx)
 }
 
 // Whatever fails on the way to either API server and at whatever step the program is killed, Nodes
@@ -161,15 +63,9 @@ func TestControllersUnderFaults(t *testing.T) {
 	if c.client, err = kubernetes.NewForConfig(server.Config); err != nil {
 		t.Fatal(err)
 	}
-	m := &mortals{
-		first:  life{Tenant: emulatortest.Kubeconfig(t, server.Config), DVP: emulatortest.Kubeconfig(t, c.Access), Namespace: c.Namespace, Seed: 1},
-		random: rand.New(rand.NewPCG(1, 2)), //nolint:gosec // nothing to guess
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	var running sync.WaitGroup
-	running.Go(func() { m.run(ctx, t) })
-	end := sync.OnceFunc(func() { cancel(); running.Wait() })
-	t.Cleanup(end)
+	m := emulatortest.RunMortals(t, emulatortest.Life{
+		Tenant: emulatortest.Kubeconfig(t, server.Config), DVP: emulatortest.Kubeconfig(t, c.Access), Project: c.Namespace, Seed: 1,
+	}, 12, 130)
 
 	names := []string{"f-0", "f-1", "f-2"}
 	uids := map[string]types.UID{}
@@ -254,14 +150,15 @@ func TestControllersUnderFaults(t *testing.T) {
 			t.Errorf("machines %v have the label of %s, which is gone", got, s.Name)
 		}
 	}
-	end()
-	if m.killed.Load() < 3 {
-		t.Errorf("the program was killed %d times, want more", m.killed.Load())
+	// The service controller of Kubernetes writes to its list of Services while it reads it.
+	killed, found := m.End("service.(*serviceCache).allServices")
+	if killed < 3 {
+		t.Errorf("the program was killed %d times, want more", killed)
 	}
-	for _, report := range m.races() {
+	for _, report := range found {
 		t.Error(report)
 	}
-	t.Logf("the program was killed %d times", m.killed.Load())
+	t.Logf("the program was killed %d times", killed)
 }
 
 // settles waits until nothing is to be complained of. It may take long: controllers wait between
