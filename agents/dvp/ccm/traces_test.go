@@ -33,7 +33,7 @@ import (
 	"commander/agents/dvp/emulator/emulatortest"
 )
 
-var traces = flag.Int("traces", 500, "traces of answers that the lives of Nodes are decided by")
+var traces = flag.Int("traces", 300, "traces of answers that the lives of Nodes are decided by")
 
 // recording is what API servers answered once, by names, and can answer again.
 type recording struct {

@@ -21,7 +21,7 @@ import (
 	"commander/agents/dvp/cloud"
 )
 
-var races = flag.Int("races", 1000, "races for one disk between two nodes")
+var races = flag.Int("races", 400, "races for one disk between two nodes")
 
 func labelsOf(all map[string]string) labels.Set { return all }
 
@@ -35,8 +35,8 @@ type way struct {
 
 var errKilled = errors.New("the process was killed")
 
-// pass does one request.
-func (w *way) pass(ctx context.Context, do func() error) error {
+// pass does one request. Of the last of a process only what it changes counts, which is done late.
+func (w *way) pass(ctx context.Context, do func() error, late func() error) error {
 	w.mu.Lock()
 	there, back, fails, kind := w.between(0, 400*time.Millisecond), w.between(0, 400*time.Millisecond), w.random.IntN(100) < 8, w.random.IntN(4)
 	w.mu.Unlock()
@@ -45,7 +45,9 @@ func (w *way) pass(ctx context.Context, do func() error) error {
 		return errKilled
 	case left == 0:
 		close(w.dead)
-		time.AfterFunc(there, func() { _ = do() })
+		if late != nil {
+			time.AfterFunc(there, func() { _ = late() })
+		}
 		return errKilled
 	}
 	if err := pause(ctx, there); err != nil {
@@ -83,24 +85,26 @@ func pause(ctx context.Context, d time.Duration) error {
 }
 
 func (w *way) Get(ctx context.Context, key client.ObjectKey, o client.Object, options ...client.GetOption) error {
-	return w.pass(ctx, func() error { return w.model.Get(ctx, key, o, options...) })
+	return w.pass(ctx, func() error { return w.model.Get(ctx, key, o, options...) }, nil)
 }
 
 func (w *way) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
-	return w.pass(ctx, func() error { return w.model.List(ctx, list, options...) })
+	return w.pass(ctx, func() error { return w.model.List(ctx, list, options...) }, nil)
 }
 
 func (w *way) Create(ctx context.Context, o client.Object, options ...client.CreateOption) error {
-	return w.pass(ctx, func() error { return w.model.Create(ctx, o, options...) })
+	sent := o.DeepCopyObject().(client.Object)
+	return w.pass(ctx, func() error { return w.model.Create(ctx, o, options...) }, func() error { return w.model.Create(ctx, sent, options...) })
 }
 
 func (w *way) Delete(ctx context.Context, o client.Object, options ...client.DeleteOption) error {
-	return w.pass(ctx, func() error { return w.model.Delete(ctx, o, options...) })
+	sent := o.DeepCopyObject().(client.Object)
+	return w.pass(ctx, func() error { return w.model.Delete(ctx, o, options...) }, func() error { return w.model.Delete(ctx, sent, options...) })
 }
 
 func (w *way) Watch(ctx context.Context, list client.ObjectList, options ...client.ListOption) (watch.Interface, error) {
 	var made watch.Interface
-	err := w.pass(ctx, func() (err error) { made, err = w.model.Watch(ctx, list, options...); return err })
+	err := w.pass(ctx, func() (err error) { made, err = w.model.Watch(ctx, list, options...); return err }, nil)
 	if err == nil {
 		context.AfterFunc(ctx, made.Stop)
 	}
