@@ -33,7 +33,7 @@ import (
 	"commander/agents/dvp/emulator/emulatortest"
 )
 
-var traces = flag.Int("traces", 300, "traces of answers that the lives of Nodes are decided by")
+var traces = flag.Int("traces", 200, "traces of answers that the lives of Nodes are decided by")
 
 // recording is what API servers answered once, by names, and can answer again.
 type recording struct {
@@ -165,14 +165,17 @@ func (n nodes) Lister() corelisters.NodeLister { return corelisters.NewNodeListe
 
 // life plays one trace through the controller of Kubernetes, and says when the Node was deleted.
 func (tr *trace) life(t *testing.T, p *Provider, node *corev1.Node, lasts time.Duration) (deleted time.Time) {
-	client := fake.NewClientset(node)
 	list := nodes{indexer: cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil)}
 	if err := list.indexer.Add(node); err != nil {
 		t.Fatal(err)
 	}
-	client.PrependReactor("delete", "nodes", func(kubetesting.Action) (bool, runtime.Object, error) {
+	client := new(fake.Clientset)
+	client.AddReactor("*", "*", func(action kubetesting.Action) (bool, runtime.Object, error) {
+		if event, is := action.(kubetesting.CreateAction); is {
+			return true, event.GetObject(), nil
+		}
 		deleted = time.Now()
-		return false, nil, list.indexer.Delete(node)
+		return true, nil, list.indexer.Delete(node)
 	})
 	controller, err := nodelifecycle.NewCloudNodeLifecycleController(list, client, p, 5*time.Second, 1)
 	if err != nil {
