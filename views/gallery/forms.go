@@ -130,6 +130,9 @@ func forms() []Exhibit {
 		shelled("configuration", layout.SectionClusters, i18n.M("cluster.tab.configuration"), clusters.ConfigurationBody(clusters.Configuration{Head: h, Form: edit, Diffs: diff, AppliedAt: ago(time.Hour)})),
 		shelled("configuration-conflict", layout.SectionClusters, i18n.M("cluster.tab.configuration"), clusters.ConfigurationBody(clusters.Configuration{Head: h, Form: conflict})),
 		shelled("deletion-locked", layout.SectionClusters, i18n.M("cluster.delete"), clusters.DeletionBody(clusters.Deletion{Head: locked})),
+		shelled("deletion-attached", layout.SectionClusters, i18n.M("cluster.delete"), clusters.DeletionBody(clusters.Deletion{
+			Head: attachedHead(h), Revision: "7", ArchiveTyped: "payments", ArchiveProblem: i18n.M("deletion.mismatch"),
+		})),
 		shelled("deletion", layout.SectionClusters, i18n.M("cluster.delete"), clusters.DeletionBody(clusters.Deletion{Head: h, Nodes: 4, Revision: "7", Typed: "payments", Problem: i18n.M("deletion.mismatch")})),
 	}
 }
@@ -167,5 +170,11 @@ func destructive() clusters.Head {
 	h.Status, h.Configuration = ui.ClusterStatus("destructive_changes"), ui.ConfigurationStatus("not_configured")
 	h.Agent = heard(6 * time.Minute)
 	h.Next = &clusters.Next{Tone: ui.Warn, Text: i18n.M("cluster.next.destructive_changes"), Label: i18n.M("action.review"), Href: paths.Task(taskID)}
+	return h
+}
+
+// attachedHead is of a cluster whose machines are not Commander's to delete.
+func attachedHead(h clusters.Head) clusters.Head {
+	h.Can.Destroy, h.Can.Archive, h.Can.Detach = false, true, true
 	return h
 }

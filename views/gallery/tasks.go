@@ -119,6 +119,19 @@ func taskPages() []Exhibit {
 			p.Log = taskLog(40, false)
 			p.Log.Earlier = 1204
 		})),
+		show("task-log-part", taskPage("failed", func(p *tasks.Page) {
+			ended(p, ui.StepFailed)
+			p.Log = taskLog(40, true)
+			p.Log.Earlier, p.Log.Later, p.Log.Found, p.Log.Trouble = 1204, true, 12, true
+			for i := range p.Log.Lines {
+				p.Log.Lines[i].N += 1204
+			}
+			p.Log.Found += 1204
+		})),
+		shelled("task-log-search", layout.SectionTasks, i18n.M("log.search_title"), tasks.SearchBody(ui.TaskKind("bootstrap"), "payments-prod-2", tasks.Hits{
+			ID: taskID, Text: "e", Lines: taskLog(40, true).Lines, From: 1, Next: 19495,
+		})),
+		shelled("task-log-nothing", layout.SectionTasks, i18n.M("log.search_title"), tasks.SearchBody(ui.TaskKind("bootstrap"), "payments-prod-2", tasks.Hits{ID: taskID, Text: "quota", From: 1})),
 		show("task-quiet", taskPage("cancelled", func(p *tasks.Page) {
 			p.Log, p.Steps, p.Next, p.Actions = tasks.Log{ID: taskID}, nil, i18n.M("task.next.cancelled"), tasks.Actions{}
 			p.Finished = ago(time.Minute)
