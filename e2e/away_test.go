@@ -96,21 +96,11 @@ func TestADatabaseThatGoesAway(t *testing.T) {
 	s := newSite(t)
 	behind := s.url
 	g, through := newGate(t, s.url)
-	workspace, err := s.fleet.Workspace(t.Context(), fleet.System, "site")
-	if err != nil {
-		t.Fatal(err)
-	}
-	templates, err := s.fleet.Templates(t.Context(), fleet.System, workspace.ID, false)
-	if err != nil || len(templates) == 0 {
-		t.Fatalf("got %d templates, %v", len(templates), err)
-	}
 	s.url = through
 	s.start(shared.program("commander"), "task-checker", "--keys-dir="+s.path("keys"))
 	s.manager()
 	s.url = behind
-	cluster, task, err := s.fleet.CreateCluster(t.Context(), fleet.System, fleet.NewCluster{
-		WorkspaceID: workspace.ID, Name: "patient", TemplateVersionID: *templates[0].ClusterTemplate.CurrentVersionID, Install: true,
-	})
+	cluster, task, err := s.fleet.CreateCluster(t.Context(), fleet.System, s.fresh("patient", nil))
 	if err != nil {
 		t.Fatal(err)
 	}

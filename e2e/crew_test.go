@@ -77,18 +77,7 @@ func (c *crew) sql(statement string, args ...any) {
 func (c *crew) live(name string, l life) {
 	t := c.t
 	t.Helper()
-	workspace, err := c.fleet.Workspace(t.Context(), fleet.System, "site")
-	if err != nil {
-		t.Fatal(err)
-	}
-	templates, err := c.fleet.Templates(t.Context(), fleet.System, workspace.ID, false)
-	if err != nil || len(templates) == 0 {
-		t.Fatalf("got %d templates, %v", len(templates), err)
-	}
-	wanted := fleet.NewCluster{
-		WorkspaceID: workspace.ID, Name: name, TemplateVersionID: *templates[0].ClusterTemplate.CurrentVersionID, Install: true,
-		Values: store.Values{"kubernetesVersion": "1.36", "workerCount": 1},
-	}
+	wanted := c.fresh(name, store.Values{"kubernetesVersion": "1.36", "workerCount": 1})
 	var cluster store.Cluster
 	c.operate(store.TaskBootstrap, l.install, func() (task *store.Task, err error) {
 		cluster, task, err = c.fleet.CreateCluster(t.Context(), fleet.System, wanted)

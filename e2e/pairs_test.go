@@ -21,19 +21,9 @@ func TestTwoOfEachRole(t *testing.T) {
 		}
 		s.manager()
 	}
-	workspace, err := s.fleet.Workspace(t.Context(), fleet.System, "site")
-	if err != nil {
-		t.Fatal(err)
-	}
-	templates, err := s.fleet.Templates(t.Context(), fleet.System, workspace.ID, false)
-	if err != nil || len(templates) == 0 {
-		t.Fatalf("got %d templates, %v", len(templates), err)
-	}
 	var made []store.Cluster
 	for _, name := range []string{"castor", "pollux"} {
-		cluster, task, err := s.fleet.CreateCluster(t.Context(), fleet.System, fleet.NewCluster{
-			WorkspaceID: workspace.ID, Name: name, TemplateVersionID: *templates[0].ClusterTemplate.CurrentVersionID, Install: true,
-		})
+		cluster, task, err := s.fleet.CreateCluster(t.Context(), fleet.System, s.fresh(name, nil))
 		if err != nil {
 			t.Fatal(err)
 		}

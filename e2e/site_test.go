@@ -74,6 +74,22 @@ func (s *site) startLab() {
 	})
 }
 
+// fresh is a cluster of the template Lab that is installed at once.
+func (s *site) fresh(name string, values store.Values) fleet.NewCluster {
+	s.t.Helper()
+	workspace, err := s.fleet.Workspace(s.t.Context(), fleet.System, "site")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	templates, err := s.fleet.Templates(s.t.Context(), fleet.System, workspace.ID, false)
+	if err != nil || len(templates) == 0 {
+		s.t.Fatalf("got %d templates, %v", len(templates), err)
+	}
+	return fleet.NewCluster{
+		WorkspaceID: workspace.ID, Name: name, TemplateVersionID: *templates[0].ClusterTemplate.CurrentVersionID, Install: true, Values: values,
+	}
+}
+
 func (s *site) path(name string) string { return filepath.Join(s.dir, name) }
 
 func (s *site) environment() []string {
