@@ -23,6 +23,7 @@ import (
 
 	"commander/fleet"
 	"commander/fleet/fleettest"
+	"commander/internal/clock"
 )
 
 var loopback = networks("127.0.0.0/8", "::1/128")
@@ -226,7 +227,7 @@ func TestDeliveriesAreTriedForADay(t *testing.T) {
 	var policy river.DefaultClientRetryPolicy
 	var all time.Duration
 	for n := 1; n < fleet.NotifyAttempts; n++ {
-		at := time.Now()
+		at := clock.System{}.Now()
 		// River counts the errors there are: that of this attempt is added after it asks.
 		next := policy.NextRetry(&rivertype.JobRow{Attempt: n, AttemptedAt: &at, Errors: make([]rivertype.AttemptError, n-1)})
 		pause := next.Sub(at)
