@@ -24,6 +24,8 @@ type Actor struct {
 	Type ActorType
 	ID   uuid.UUID
 	Name string
+	// Owner is who made the token that acts, empty for people.
+	Owner string
 	// Everywhere is the role that holds in every workspace, empty for none.
 	Everywhere store.Role
 	// Roles are further roles by workspace.
@@ -34,6 +36,16 @@ type Actor struct {
 
 // System acts for the product itself.
 var System = Actor{Type: ActorSystem, Name: "Commander", Everywhere: store.RoleFull}
+
+// Signature is how things name who made them: a token together with who made the token.
+func (a Actor) Signature() string { return signed(a.Name, a.Owner) }
+
+func signed(name, owner string) string {
+	if owner == "" {
+		return name
+	}
+	return name + " (" + owner + ")"
+}
 
 // Role is what the actor may do in a workspace; the stronger of its two roles.
 func (a Actor) Role(workspace uuid.UUID) store.Role {

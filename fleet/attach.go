@@ -63,7 +63,7 @@ func (f *Fleet) AttachCluster(ctx context.Context, actor Actor, workspaceID uuid
 			return err
 		}
 		cluster.Attached = true
-		if err := f.putDocuments(ctx, tx, id, 1, store.Actual{}, actor.Name); err != nil {
+		if err := f.putDocuments(ctx, tx, id, 1, store.Actual{}, actor.Signature()); err != nil {
 			return err
 		}
 		sealed, key := tx.Keys.Seal("cluster_connections", "kubeconfig", id, to.kubeconfig())

@@ -120,7 +120,7 @@ func (f *Fleet) CreateCluster(ctx context.Context, actor Actor, wanted NewCluste
 				return fmt.Errorf("write the labels of cluster %s: %w", id, err)
 			}
 		}
-		row, err := rendered.seal(tx.Keys, version, id, 1, actor.Name)
+		row, err := rendered.seal(tx.Keys, version, id, 1, actor.Signature())
 		if err != nil {
 			return err
 		}

@@ -47,7 +47,7 @@ func (f *Fleet) SaveClusterView(ctx context.Context, actor Actor, workspaceID uu
 			return fault.Fields(map[string]fault.Message{Name: {Key: "view.many", Args: []any{mostViews}}})
 		}
 		view, err = tx.InsertClusterView(ctx, store.InsertClusterViewParams{
-			WorkspaceID: workspaceID, Name: name, Query: query, CreatedBy: actor.Name,
+			WorkspaceID: workspaceID, Name: name, Query: query, CreatedBy: actor.Signature(),
 		})
 		noted.Action, noted.ObjectID = "view.create", view.ID
 		noted.Changes = map[string]any{"name": name, "query": query}

@@ -2,6 +2,8 @@ package fleet
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 
 	"github.com/google/uuid"
 
@@ -9,18 +11,48 @@ import (
 	"commander/store"
 )
 
-// historyLength is how many configurations of a cluster its history shows.
+// historyLength is how many configurations of a cluster its history has at once unless told otherwise.
 const historyLength = 200
 
-// History lists the configurations that a cluster was to have, the newest first. Parameters that
-// are secret are not among them.
-func (f *Fleet) History(ctx context.Context, actor Actor, id uuid.UUID) (store.Cluster, []store.ClusterRevisionsRow, error) {
+// HistoryFilter chooses configurations of a cluster's history.
+type HistoryFilter struct {
+	Search      string // in who made them and in the name of the template
+	OldestFirst bool   // turns the order, in which the newest come first
+	// Limit bounds them; 0 means the usual number.
+	Limit, Start int
+}
+
+// Past is a configuration that a cluster was to have, with the parameters that it had before.
+// Parameters that are secret are in neither.
+type Past struct {
+	store.ClusterRevisionsRow
+	Before store.Values
+}
+
+// History is a page of the configurations that a cluster was to have, and how many the filter lets
+// through.
+func (f *Fleet) History(ctx context.Context, actor Actor, id uuid.UUID, filter HistoryFilter) (store.Cluster, []Past, int, error) {
 	cluster, err := f.cluster(ctx, actor, ClustersView, id)
 	if err != nil {
-		return cluster, nil, err
+		return cluster, nil, 0, err
 	}
-	rows, err := f.Store.ClusterRevisions(ctx, store.ClusterRevisionsParams{ClusterID: id, PageSize: historyLength})
-	return cluster, rows, store.AsFault(err)
+	if filter.Limit == 0 {
+		filter.Limit = historyLength
+	}
+	rows, err := f.Store.ClusterRevisions(ctx, store.ClusterRevisionsParams{
+		ClusterID: id, Search: filter.Search, OldestFirst: filter.OldestFirst, PageSize: filter.Limit, PageOffset: filter.Start,
+	})
+	if err != nil {
+		return cluster, nil, 0, store.AsFault(err)
+	}
+	past, total := make([]Past, len(rows)), 0
+	for i, row := range rows {
+		past[i].ClusterRevisionsRow, total = row, int(row.Total)
+		if err := json.Unmarshal(row.ParametersBefore, &past[i].Before); err != nil {
+			return cluster, nil, 0, fmt.Errorf("read the parameters before revision %d: %w", row.Revision, err)
+		}
+	}
+	return cluster, past, total, nil
 }
 
 // ConfigurationAt opens an earlier configuration of a cluster, to be compared with the wanted one.

@@ -37,8 +37,8 @@ func TestRollbackReturnsToAnEarlierConfiguration(t *testing.T) {
 	if err != nil || view.Wanted.Values["workerCount"] != 2.0 || view.Wanted.Values["adminPassword"] != "first secret" {
 		t.Errorf("got %v, %v", view.Wanted.Values, err)
 	}
-	_, history, err := b.History(t.Context(), b.Viewer, cluster.ID)
-	if err != nil || len(history) != 3 || history[0].Revision != 3 || history[2].TemplateName != "Lab" {
+	_, history, total, err := b.History(t.Context(), b.Viewer, cluster.ID, fleet.HistoryFilter{})
+	if err != nil || total != 3 || len(history) != 3 || history[0].Revision != 3 || history[2].TemplateName != "Lab" {
 		t.Errorf("got %d revisions, %v", len(history), err)
 	}
 	for _, row := range history {

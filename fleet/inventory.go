@@ -103,7 +103,7 @@ func (f *Fleet) CreateCatalog(ctx context.Context, actor Actor, workspaceID uuid
 func (f *Fleet) insertCatalog(ctx context.Context, tx *store.Tx, actor Actor, workspace store.Workspace, wanted NewCatalog) (store.Catalog, error) {
 	catalog, err := tx.InsertCatalog(ctx, store.InsertCatalogParams{
 		WorkspaceID: workspace.ID, Name: wanted.Name, Slug: wanted.Slug, Exclusive: wanted.Exclusive,
-		Params: wanted.Params, ParamsText: wanted.text, CreatedBy: actor.Name,
+		Params: wanted.Params, ParamsText: wanted.text, CreatedBy: actor.Signature(),
 	})
 	if err != nil {
 		return catalog, fmt.Errorf("write catalog %s: %w", wanted.Slug, err)

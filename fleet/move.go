@@ -240,7 +240,7 @@ func (f *Fleet) leaveTemplate(ctx context.Context, tx *store.Tx, actor Actor, cl
 	}
 	row := store.InsertClusterRevisionParams{
 		ID: uuid.New(), ClusterID: cluster.ID, Revision: after.Revision, Parameters: current.Parameters,
-		RenderErrors: current.RenderErrors, CreatedBy: actor.Name,
+		RenderErrors: current.RenderErrors, CreatedBy: actor.Signature(),
 	}
 	secret := store.Values{}
 	for key, value := range current.Values {

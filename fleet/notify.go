@@ -148,7 +148,7 @@ func (f *Fleet) AddChannel(ctx context.Context, actor Actor, workspaceID uuid.UU
 		}
 		row := store.InsertNotificationChannelParams{
 			ID: uuid.New(), WorkspaceID: workspaceID, Name: wanted.Name, Kind: wanted.Kind, Address: wanted.Address,
-			Events: wanted.Events, CreatedBy: actor.Name,
+			Events: wanted.Events, CreatedBy: actor.Signature(),
 		}
 		row.Secret, row.SecretKey = tx.Keys.Seal("notification_channels", "secret", row.ID, []byte(secret))
 		if channel, err = tx.InsertNotificationChannel(ctx, row); err != nil {

@@ -138,7 +138,7 @@ func (f *Fleet) saveChange(ctx context.Context, tx *store.Tx, actor Actor, works
 	if err != nil {
 		return after, fmt.Errorf("change cluster %s: %w", cluster.ID, err)
 	}
-	row, err := rendered.seal(tx.Keys, version, cluster.ID, after.Revision, actor.Name)
+	row, err := rendered.seal(tx.Keys, version, cluster.ID, after.Revision, actor.Signature())
 	if err != nil {
 		return after, err
 	}

@@ -144,7 +144,13 @@ type TaskView struct {
 	Cluster   store.Cluster
 	Workspace store.Workspace
 	// Decisions are what people did with it, the newest first: tried again, stopped, approved, given up.
-	Decisions []store.Audit
+	Decisions []Decision
+}
+
+// Decision is what somebody did with a task.
+type Decision struct {
+	store.Audit
+	Who string
 }
 
 // shownDecisions is how many of a task's newest decisions its page shows.
@@ -166,7 +172,10 @@ func (f *Fleet) Task(ctx context.Context, actor Actor, id uuid.UUID) (TaskView, 
 	if view.Workspace, err = f.Store.Workspace(ctx, row.Task.WorkspaceID); err != nil {
 		return view, store.AsFault(err)
 	}
-	view.Decisions, err = f.Store.AuditsOfObject(ctx, store.AuditsOfObjectParams{ObjectID: id, PageSize: shownDecisions})
+	audits, err := f.Store.AuditsOfObject(ctx, store.AuditsOfObjectParams{ObjectID: id, PageSize: shownDecisions})
+	for _, row := range audits {
+		view.Decisions = append(view.Decisions, Decision{Audit: row.Audit, Who: signed(row.Audit.ActorName, row.Owner)})
+	}
 	return view, store.AsFault(err)
 }
 

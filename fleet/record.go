@@ -247,7 +247,7 @@ func recordChange(action string, workspace store.Workspace, record store.Record,
 
 // insertRecord writes a record of a locked catalog. It fails with Invalid when a unique value is taken.
 func (f *Fleet) insertRecord(ctx context.Context, tx *store.Tx, actor Actor, catalog store.Catalog, described catalogSchema, values store.Values) (store.Record, error) {
-	row := store.InsertRecordParams{ID: uuid.New(), CatalogID: catalog.ID, CreatedBy: actor.Name}
+	row := store.InsertRecordParams{ID: uuid.New(), CatalogID: catalog.ID, CreatedBy: actor.Signature()}
 	row.Label = described.labelOf(row.ID, values)
 	plain, secret := described.split(values)
 	row.Plain = plain

@@ -144,7 +144,7 @@ func (f *Fleet) CreateRegistry(ctx context.Context, actor Actor, workspaceID uui
 	}
 	row := store.InsertRegistryParams{
 		ID: uuid.New(), WorkspaceID: workspaceID, Name: body.Name, ImagesRepo: body.ImagesRepo, Scheme: scheme,
-		Username: body.Username, Ca: body.CA, CreatedBy: actor.Name,
+		Username: body.Username, Ca: body.CA, CreatedBy: actor.Signature(),
 	}
 	row.Password, row.PasswordKey = f.Store.Keys.Seal("registries", "password", row.ID, []byte(body.Password))
 	var registry store.Registry

@@ -32,7 +32,7 @@ func (f *Fleet) CancelSwitch(ctx context.Context, actor Actor, id uuid.UUID) (st
 		if err != nil {
 			return err
 		}
-		if move, err = stopSwitch(ctx, tx, move, store.SwitchCancelled, fault.Message{Key: "cluster.switch.cancelled", Args: []any{actor.Name}}); err != nil {
+		if move, err = stopSwitch(ctx, tx, move, store.SwitchCancelled, fault.Message{Key: "cluster.switch.cancelled", Args: []any{actor.Signature()}}); err != nil {
 			return err
 		}
 		return f.audit(ctx, tx, actor, change{

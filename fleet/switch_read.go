@@ -18,8 +18,10 @@ type SwitchView struct {
 	Workspace store.Workspace
 	Template  store.ClusterTemplate
 	Version   store.ClusterTemplateVersion
+	Who       string // began it
 	Counts    map[store.SwitchState]int64
 	Clusters  []SwitchLine
+	Found     int // clusters that the filter lets through
 }
 
 // SwitchLine is one cluster of a move.
@@ -39,7 +41,11 @@ type SwitchFilter struct {
 	// States are those to choose; nil means all.
 	States []store.SwitchState
 	// Since leaves out what has ended before. What runs is always there.
-	Since *time.Time
+	Since  *time.Time
+	Search string // in names
+	// Sort is a column of name, status or wave, with a minus for descending order; anything else is the
+	// order of the plan.
+	Sort string
 	// Limit bounds the lines; 0 means all of them.
 	Limit, Start int
 }
@@ -61,6 +67,11 @@ func (f *Fleet) BulkSwitch(ctx context.Context, actor Actor, id uuid.UUID, filte
 	if view.Template, err = f.Store.Template(ctx, view.Version.TemplateID); err != nil {
 		return view, store.AsFault(err)
 	}
+	made, err := owner(ctx, f.Store, ActorType(view.ActorType), view.ActorID)
+	if err != nil {
+		return view, err
+	}
+	view.Who = signed(view.ActorName, made)
 	counts, err := f.Store.BulkSwitchCounts(ctx, id)
 	if err != nil {
 		return view, store.AsFault(err)
@@ -69,12 +80,14 @@ func (f *Fleet) BulkSwitch(ctx context.Context, actor Actor, id uuid.UUID, filte
 	for _, row := range counts {
 		view.Counts[row.Status] = row.Count
 	}
-	view.Clusters, err = f.switchLines(ctx, id, filter)
+	view.Clusters, view.Found, err = f.switchLines(ctx, id, filter)
 	return view, err
 }
 
-func (f *Fleet) switchLines(ctx context.Context, id uuid.UUID, filter SwitchFilter) ([]SwitchLine, error) {
-	wanted := store.BulkSwitchClustersParams{SwitchID: id, States: []string{}, Since: filter.Since, Start: filter.Start, PageSize: filter.Limit}
+func (f *Fleet) switchLines(ctx context.Context, id uuid.UUID, filter SwitchFilter) (lines []SwitchLine, total int, err error) {
+	wanted := store.BulkSwitchClustersParams{
+		SwitchID: id, States: []string{}, Since: filter.Since, Search: filter.Search, Sort: filter.Sort, Start: filter.Start, PageSize: filter.Limit,
+	}
 	if filter.Limit == 0 {
 		wanted.PageSize = mostSwitched
 	}
@@ -83,22 +96,23 @@ func (f *Fleet) switchLines(ctx context.Context, id uuid.UUID, filter SwitchFilt
 	}
 	rows, err := f.Store.BulkSwitchClusters(ctx, wanted)
 	if err != nil {
-		return nil, store.AsFault(err)
+		return nil, 0, store.AsFault(err)
 	}
-	lines := make([]SwitchLine, 0, len(rows))
+	lines = make([]SwitchLine, 0, len(rows))
 	for _, row := range rows {
+		total = int(row.Total)
 		line := SwitchLine{
 			BulkSwitchCluster: row.BulkSwitchCluster, Name: row.Name, Archived: row.ArchivedAt != nil,
 			TaskStatus: row.TaskStatus, TaskProgress: row.TaskProgress,
 		}
 		if body := row.BulkSwitchCluster.Reason; body != nil {
 			if line.Reason, err = readReason(body); err != nil {
-				return nil, fmt.Errorf("read the reason of cluster %s: %w", row.Name, err)
+				return nil, 0, fmt.Errorf("read the reason of cluster %s: %w", row.Name, err)
 			}
 		}
 		lines = append(lines, line)
 	}
-	return lines, nil
+	return lines, total, nil
 }
 
 // WorkspaceOfMove tells which workspace a move is in, for a route that must check a permission before
@@ -133,20 +147,41 @@ func readReason(body []byte) (*fault.Message, error) {
 	return reason, nil
 }
 
-// switchesShown is how many moves a template's page lists.
+// switchesShown is how many moves are listed at once unless told otherwise.
 const switchesShown = 50
 
-// BulkSwitches lists the moves to versions of a template, the newest first.
-func (f *Fleet) BulkSwitches(ctx context.Context, actor Actor, templateID uuid.UUID) ([]store.BulkSwitchesOfTemplateRow, error) {
+// SwitchesFilter chooses moves of a template.
+type SwitchesFilter struct {
+	Search      string // in who began them
+	OldestFirst bool   // turns the order, in which the newest come first
+	// Limit bounds them; 0 means the usual number.
+	Limit, Start int
+}
+
+// BulkSwitches is a page of the moves to versions of a template, and how many the filter lets through.
+func (f *Fleet) BulkSwitches(ctx context.Context, actor Actor, templateID uuid.UUID, filter SwitchesFilter) ([]store.BulkSwitchesOfTemplateRow, int, error) {
 	template, err := f.Store.Template(ctx, templateID)
 	if err != nil {
-		return nil, store.AsFault(err)
+		return nil, 0, store.AsFault(err)
 	}
 	if err := Allowed(actor, ClustersView, template.WorkspaceID); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	rows, err := f.Store.BulkSwitchesOfTemplate(ctx, store.BulkSwitchesOfTemplateParams{TemplateID: templateID, PageSize: switchesShown})
-	return rows, store.AsFault(err)
+	if filter.Limit == 0 {
+		filter.Limit = switchesShown
+	}
+	rows, err := f.Store.BulkSwitchesOfTemplate(ctx, store.BulkSwitchesOfTemplateParams{
+		TemplateID: templateID, Search: filter.Search, OldestFirst: filter.OldestFirst, PageSize: filter.Limit, PageOffset: filter.Start,
+	})
+	if len(rows) == 0 {
+		return nil, 0, store.AsFault(err)
+	}
+	return rows, int(rows[0].Total), store.AsFault(err)
+}
+
+// SwitchAuthor names who began a move.
+func SwitchAuthor(row store.BulkSwitchesOfTemplateRow) string {
+	return signed(row.BulkSwitch.ActorName, row.Owner)
 }
 
 // SwitchSearch chooses among the clusters that could be moved to a version.

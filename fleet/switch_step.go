@@ -89,7 +89,11 @@ func (f *Fleet) stepSwitch(ctx context.Context, tx *store.Tx, id uuid.UUID, vers
 	if unusable != nil {
 		return step, unusable
 	}
-	_, task, err := f.upgradeIn(ctx, tx, plannedBy(move), step.cluster, version, UpgradeChoice{
+	actor, err := plannedBy(ctx, tx, move)
+	if err != nil {
+		return step, err
+	}
+	_, task, err := f.upgradeIn(ctx, tx, actor, step.cluster, version, UpgradeChoice{
 		Revision: next.Revision, VersionID: move.TemplateVersionID,
 	})
 	if err != nil {
@@ -106,12 +110,13 @@ func (f *Fleet) stepSwitch(ctx context.Context, tx *store.Tx, id uuid.UUID, vers
 }
 
 // plannedBy is in whose name a move acts: it was allowed when it was planned, and can be cancelled.
-func plannedBy(move store.BulkSwitch) Actor {
-	actor := Actor{Type: ActorType(move.ActorType), Name: move.ActorName, Roles: map[uuid.UUID]store.Role{move.WorkspaceID: store.RoleFull}}
+func plannedBy(ctx context.Context, tx store.Querier, move store.BulkSwitch) (actor Actor, err error) {
+	actor = Actor{Type: ActorType(move.ActorType), Name: move.ActorName, Roles: map[uuid.UUID]store.Role{move.WorkspaceID: store.RoleFull}}
 	if move.ActorID != nil {
 		actor.ID = *move.ActorID
 	}
-	return actor
+	actor.Owner, err = owner(ctx, tx, actor.Type, move.ActorID)
+	return actor, err
 }
 
 // ended are the statuses of a task with which the change of a cluster is over.

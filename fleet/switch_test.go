@@ -123,7 +123,7 @@ func TestClustersMoveInWaves(t *testing.T) {
 		require.Equal(t, 2, cluster.Revision)
 	}
 	require.True(t, look(t, b, move.ID), "a job that comes late finds nothing to do")
-	rows, err := b.BulkSwitches(t.Context(), b.Viewer, v[0].TemplateID)
+	rows, _, err := b.BulkSwitches(t.Context(), b.Viewer, v[0].TemplateID, fleet.SwitchesFilter{})
 	require.NoError(t, err)
 	require.Equal(t, []int64{8, 8, 0, 0}, []int64{rows[0].Clusters, rows[0].Done, rows[0].Failed, rows[0].Refused})
 }

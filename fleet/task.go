@@ -62,7 +62,7 @@ func (f *Fleet) start(ctx context.Context, tx *store.Tx, actor Actor, cluster *s
 	}
 	task, err := tx.InsertTask(ctx, store.InsertTaskParams{
 		WorkspaceID: cluster.WorkspaceID, ClusterID: cluster.ID, Kind: kind, Priority: priorityFor(actor),
-		Revision: cluster.Revision, ChangeID: changeID, CreatedBy: actor.Name,
+		Revision: cluster.Revision, ChangeID: changeID, CreatedBy: actor.Signature(),
 	})
 	if err != nil {
 		return task, fmt.Errorf("write a task for cluster %s: %w", cluster.ID, err)

@@ -24,6 +24,46 @@ type TaskList struct {
 	Statuses map[store.TaskStatus]int64 // of all tasks of the workspace
 }
 
+// ClusterTaskList is a page of the tasks of one cluster.
+type ClusterTaskList struct {
+	Tasks    []store.Task
+	Total    int64                      // that the filter lets through
+	Statuses map[store.TaskStatus]int64 // of all tasks of the cluster
+}
+
+// ClusterTasks is a page of the tasks of one cluster; Named is then a part of who started them. The
+// counts are of the cluster's tasks.
+func (f *Fleet) ClusterTasks(ctx context.Context, actor Actor, cluster store.Cluster, filter TaskFilter) (list ClusterTaskList, err error) {
+	if err := Allowed(actor, TasksView, cluster.WorkspaceID); err != nil {
+		return list, err
+	}
+	asked := store.ClusterTaskRowsParams{
+		ClusterID: cluster.ID, Statuses: statusNames(filter.Statuses), ByWhom: filter.Named, OldestFirst: filter.OldestFirst,
+		PageSize: filter.Limit, PageOffset: filter.Start,
+	}
+	rows, err := f.Store.ClusterTaskRows(ctx, asked)
+	if err != nil {
+		return list, store.AsFault(err)
+	}
+	for _, row := range rows {
+		list.Tasks, list.Total = append(list.Tasks, row.Task), row.Total
+	}
+	counts, err := f.Store.ClusterTaskStatusCounts(ctx, cluster.ID)
+	list.Statuses = map[store.TaskStatus]int64{}
+	for _, c := range counts {
+		list.Statuses[c.Status] = c.Tasks
+	}
+	return list, store.AsFault(err)
+}
+
+func statusNames(statuses []store.TaskStatus) []string {
+	names := make([]string, len(statuses))
+	for i, status := range statuses {
+		names[i] = string(status)
+	}
+	return names
+}
+
 // Tasks lists the tasks of a workspace.
 func (f *Fleet) Tasks(ctx context.Context, actor Actor, workspaceID uuid.UUID, filter TaskFilter) (TaskList, error) {
 	list := TaskList{Statuses: map[store.TaskStatus]int64{}}
@@ -31,11 +71,8 @@ func (f *Fleet) Tasks(ctx context.Context, actor Actor, workspaceID uuid.UUID, f
 		return list, err
 	}
 	asked := store.TaskRowsParams{
-		WorkspaceID: workspaceID, Statuses: make([]string, len(filter.Statuses)), Named: filter.Named,
+		WorkspaceID: workspaceID, Statuses: statusNames(filter.Statuses), Named: filter.Named,
 		PageSize: filter.Limit, PageOffset: filter.Start,
-	}
-	for i, status := range filter.Statuses {
-		asked.Statuses[i] = string(status)
 	}
 	var err error
 	if list.Rows, err = f.taskRows(ctx, asked, filter.OldestFirst); err != nil {

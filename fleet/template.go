@@ -113,7 +113,7 @@ func (f *Fleet) addVersion(ctx context.Context, tx *store.Tx, actor Actor, templ
 	version, err := tx.InsertTemplateVersion(ctx, store.InsertTemplateVersionParams{
 		TemplateID: templateID, Comment: body.Comment, Params: body.Params, ParamsText: body.ParamsText,
 		ClusterConfiguration: body.ClusterConfiguration, ProviderConfiguration: body.ProviderConfiguration,
-		SshConfiguration: body.SSHConfiguration, InitConfiguration: body.InitConfiguration, ResourceGroups: body.ResourceGroups, CreatedBy: actor.Name,
+		SshConfiguration: body.SSHConfiguration, InitConfiguration: body.InitConfiguration, ResourceGroups: body.ResourceGroups, CreatedBy: actor.Signature(),
 	})
 	if err != nil {
 		return version, fmt.Errorf("write a version of template %s: %w", templateID, err)

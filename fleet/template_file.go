@@ -150,7 +150,7 @@ func (f *Fleet) ImportTemplate(ctx context.Context, actor Actor, workspaceID uui
 				TemplateID: template.ID, Number: v.Number, Comment: body.Comment, Available: v.Available == nil || *v.Available,
 				Params: body.Params, ParamsText: body.ParamsText, ClusterConfiguration: body.ClusterConfiguration,
 				ProviderConfiguration: body.ProviderConfiguration, SshConfiguration: body.SSHConfiguration, InitConfiguration: body.InitConfiguration,
-				ResourceGroups: body.ResourceGroups, CreatedBy: actor.Name,
+				ResourceGroups: body.ResourceGroups, CreatedBy: actor.Signature(),
 			})
 			if err != nil {
 				return fmt.Errorf("import version %d of template %s: %w", v.Number, name, err)

@@ -45,13 +45,28 @@ func (f *Fleet) TemplateList(ctx context.Context, actor Actor, workspaceID uuid.
 	return out, store.AsFault(err)
 }
 
-// TemplateClusters is a page of the clusters made from a template, those in deletion included.
-func (f *Fleet) TemplateClusters(ctx context.Context, actor Actor, template store.ClusterTemplate, limit, start int) ([]store.ClusterLine, error) {
+// TemplateClustersFilter chooses and orders clusters made from a template.
+type TemplateClustersFilter struct {
+	Search string // in names
+	// Sort is a column of name, version or status, with a minus for descending order; anything else
+	// sorts by name.
+	Sort         string
+	Limit, Start int
+}
+
+// TemplateClusters is a page of the clusters made from a template, those in deletion included, and how
+// many the filter lets through.
+func (f *Fleet) TemplateClusters(ctx context.Context, actor Actor, template store.ClusterTemplate, filter TemplateClustersFilter) ([]store.TemplateClusterLinesRow, int, error) {
 	if err := Allowed(actor, ClustersView, template.WorkspaceID); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	lines, err := f.Store.TemplateClusterLines(ctx, store.TemplateClusterLinesParams{TemplateID: template.ID, PageSize: limit, PageOffset: start})
-	return lines, store.AsFault(err)
+	rows, err := f.Store.TemplateClusterLines(ctx, store.TemplateClusterLinesParams{
+		TemplateID: template.ID, Search: filter.Search, Sort: filter.Sort, PageSize: filter.Limit, PageOffset: filter.Start,
+	})
+	if len(rows) == 0 {
+		return nil, 0, store.AsFault(err)
+	}
+	return rows, int(rows[0].Total), store.AsFault(err)
 }
 
 // TemplateHead is a template without its versions, with how many versions and clusters it has.
@@ -89,13 +104,29 @@ func (f *Fleet) TemplateHead(ctx context.Context, actor Actor, id uuid.UUID) (Te
 	return head, store.AsFault(err)
 }
 
-// TemplateVersions is a page of what is said of a template's versions, the newest first.
-func (f *Fleet) TemplateVersions(ctx context.Context, actor Actor, template store.ClusterTemplate, limit, start int) ([]store.TemplateVersionHeadsRow, error) {
+// VersionFilter chooses and orders versions of a template.
+type VersionFilter struct {
+	Search    string // in comments and in who saved them
+	Available *bool  // nil means all
+	// Sort is version for the oldest first, or clusters, with a minus for descending order; anything
+	// else begins with the newest.
+	Sort         string
+	Limit, Start int
+}
+
+// TemplateVersions is a page of what is said of a template's versions, and how many the filter lets
+// through.
+func (f *Fleet) TemplateVersions(ctx context.Context, actor Actor, template store.ClusterTemplate, filter VersionFilter) ([]store.TemplateVersionHeadsRow, int, error) {
 	if err := Allowed(actor, TemplatesView, template.WorkspaceID); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	rows, err := f.Store.TemplateVersionHeads(ctx, store.TemplateVersionHeadsParams{TemplateID: template.ID, PageSize: limit, PageOffset: start})
-	return rows, store.AsFault(err)
+	rows, err := f.Store.TemplateVersionHeads(ctx, store.TemplateVersionHeadsParams{
+		TemplateID: template.ID, Search: filter.Search, Available: filter.Available, Sort: filter.Sort, PageSize: filter.Limit, PageOffset: filter.Start,
+	})
+	if len(rows) == 0 {
+		return nil, 0, store.AsFault(err)
+	}
+	return rows, int(rows[0].Total), store.AsFault(err)
 }
 
 // TemplateNumbers are the numbers of a template's versions, the newest first.

@@ -53,7 +53,7 @@ func (f *Fleet) CreateToken(ctx context.Context, actor Actor, workspaceID uuid.U
 			return err
 		}
 		token, err = tx.InsertAuthToken(ctx, store.InsertAuthTokenParams{
-			WorkspaceID: workspaceID, Name: name, Role: role, Hash: store.Hash(secret), CreatedBy: actor.Name, ExpiresAt: expires,
+			WorkspaceID: workspaceID, Name: name, Role: role, Hash: store.Hash(secret), CreatedBy: actor.Signature(), ExpiresAt: expires,
 		})
 		if err != nil {
 			return err
@@ -111,6 +111,6 @@ func (f *Fleet) TokenActor(ctx context.Context, secret string) (Actor, store.Wor
 	}
 	workspace, err := f.Store.Workspace(ctx, token.WorkspaceID)
 	return Actor{
-		Type: ActorToken, ID: token.ID, Name: token.Name, Roles: map[uuid.UUID]store.Role{token.WorkspaceID: token.Role},
+		Type: ActorToken, ID: token.ID, Name: token.Name, Owner: token.CreatedBy, Roles: map[uuid.UUID]store.Role{token.WorkspaceID: token.Role},
 	}, workspace, store.AsFault(err)
 }

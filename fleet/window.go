@@ -146,7 +146,7 @@ func (f *Fleet) AddWindow(ctx context.Context, actor Actor, workspaceID uuid.UUI
 		}
 		if window, err = tx.InsertMaintenanceWindow(ctx, store.InsertMaintenanceWindowParams{
 			WorkspaceID: workspaceID, ClusterID: wanted.ClusterID, TimeZone: wanted.TimeZone, Days: wanted.Days,
-			Starts: wanted.Starts, Minutes: wanted.Minutes, CreatedBy: actor.Name,
+			Starts: wanted.Starts, Minutes: wanted.Minutes, CreatedBy: actor.Signature(),
 		}); err != nil {
 			return fmt.Errorf("write a maintenance window: %w", err)
 		}

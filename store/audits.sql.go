@@ -13,14 +13,16 @@ import (
 )
 
 const archiversOfClusters = `-- name: ArchiversOfClusters :many
-select distinct on (object_id) object_id, actor_name from audits
-where object_id = any($1::uuid[]) and action in ('cluster.archive', 'cluster.delete')
-order by object_id, at desc
+select distinct on (a.object_id) a.object_id, a.actor_name, coalesce(t.created_by, '') as owner
+from audits a left join auth_tokens t on t.id = a.actor_id
+where a.object_id = any($1::uuid[]) and a.action in ('cluster.archive', 'cluster.delete')
+order by a.object_id, a.at desc
 `
 
 type ArchiversOfClustersRow struct {
 	ObjectID  uuid.UUID
 	ActorName string
+	Owner     string
 }
 
 // Who archived each of some clusters, or began the deletion that ended there.
@@ -33,7 +35,7 @@ func (q *Queries) ArchiversOfClusters(ctx context.Context, clusterIds []uuid.UUI
 	items := []ArchiversOfClustersRow{}
 	for rows.Next() {
 		var i ArchiversOfClustersRow
-		if err := rows.Scan(&i.ObjectID, &i.ActorName); err != nil {
+		if err := rows.Scan(&i.ObjectID, &i.ActorName, &i.Owner); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -45,7 +47,9 @@ func (q *Queries) ArchiversOfClusters(ctx context.Context, clusterIds []uuid.UUI
 }
 
 const auditsOfObject = `-- name: AuditsOfObject :many
-select id, workspace_id, workspace_slug, actor_type, actor_id, actor_name, remote_address, request_id, action, object_type, object_id, changes, at from audits where object_id = $1 order by at desc limit $2::integer
+select a.id, a.workspace_id, a.workspace_slug, a.actor_type, a.actor_id, a.actor_name, a.remote_address, a.request_id, a.action, a.object_type, a.object_id, a.changes, a.at, coalesce(t.created_by, '') as owner
+from audits a left join auth_tokens t on t.id = a.actor_id
+where a.object_id = $1 order by a.at desc limit $2::integer
 `
 
 type AuditsOfObjectParams struct {
@@ -53,29 +57,36 @@ type AuditsOfObjectParams struct {
 	PageSize int
 }
 
-func (q *Queries) AuditsOfObject(ctx context.Context, arg AuditsOfObjectParams) ([]Audit, error) {
+type AuditsOfObjectRow struct {
+	Audit Audit
+	Owner string
+}
+
+// The newest audits of a thing, each with who made the token that acted.
+func (q *Queries) AuditsOfObject(ctx context.Context, arg AuditsOfObjectParams) ([]AuditsOfObjectRow, error) {
 	rows, err := q.db.Query(ctx, auditsOfObject, arg.ObjectID, arg.PageSize)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []Audit{}
+	items := []AuditsOfObjectRow{}
 	for rows.Next() {
-		var i Audit
+		var i AuditsOfObjectRow
 		if err := rows.Scan(
-			&i.ID,
-			&i.WorkspaceID,
-			&i.WorkspaceSlug,
-			&i.ActorType,
-			&i.ActorID,
-			&i.ActorName,
-			&i.RemoteAddress,
-			&i.RequestID,
-			&i.Action,
-			&i.ObjectType,
-			&i.ObjectID,
-			&i.Changes,
-			&i.At,
+			&i.Audit.ID,
+			&i.Audit.WorkspaceID,
+			&i.Audit.WorkspaceSlug,
+			&i.Audit.ActorType,
+			&i.Audit.ActorID,
+			&i.Audit.ActorName,
+			&i.Audit.RemoteAddress,
+			&i.Audit.RequestID,
+			&i.Audit.Action,
+			&i.Audit.ObjectType,
+			&i.Audit.ObjectID,
+			&i.Audit.Changes,
+			&i.Audit.At,
+			&i.Owner,
 		); err != nil {
 			return nil, err
 		}
@@ -88,15 +99,22 @@ func (q *Queries) AuditsOfObject(ctx context.Context, arg AuditsOfObjectParams) 
 }
 
 const creatorOfCluster = `-- name: CreatorOfCluster :one
-select actor_name from audits where object_id = $1 and action = 'cluster.create' order by at limit 1
+select a.actor_name, coalesce(t.created_by, '') as owner
+from audits a left join auth_tokens t on t.id = a.actor_id
+where a.object_id = $1 and a.action = 'cluster.create' order by a.at limit 1
 `
 
+type CreatorOfClusterRow struct {
+	ActorName string
+	Owner     string
+}
+
 // Who created a cluster, as far as the audit reaches back.
-func (q *Queries) CreatorOfCluster(ctx context.Context, objectID uuid.UUID) (string, error) {
+func (q *Queries) CreatorOfCluster(ctx context.Context, objectID uuid.UUID) (CreatorOfClusterRow, error) {
 	row := q.db.QueryRow(ctx, creatorOfCluster, objectID)
-	var actor_name string
-	err := row.Scan(&actor_name)
-	return actor_name, err
+	var i CreatorOfClusterRow
+	err := row.Scan(&i.ActorName, &i.Owner)
+	return i, err
 }
 
 const insertAudit = `-- name: InsertAudit :exec

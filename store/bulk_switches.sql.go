@@ -70,20 +70,30 @@ func (q *Queries) BulkSwitchByNonce(ctx context.Context, arg BulkSwitchByNoncePa
 }
 
 const bulkSwitchClusters = `-- name: BulkSwitchClusters :many
-select b.switch_id, b.cluster_id, b.position, b.wave, b.revision, b.status, b.task_id, b.reason, b.started_at, b.finished_at, c.name, c.archived_at, coalesce(t.status, '') as task_status, coalesce(t.progress, 0)::float8 as task_progress
+select b.switch_id, b.cluster_id, b.position, b.wave, b.revision, b.status, b.task_id, b.reason, b.started_at, b.finished_at, c.name, c.archived_at, coalesce(t.status, '') as task_status, coalesce(t.progress, 0)::float8 as task_progress,
+       count(*) over () as total
 from bulk_switch_clusters b
 join clusters c on c.id = b.cluster_id
 left join tasks t on t.id = b.task_id
 where b.switch_id = $1 and (cardinality($2::text[]) = 0 or b.status = any($2::text[]))
   and ($3::timestamptz is null or b.status = 'running' or b.started_at > $3 or b.finished_at > $3)
-order by b.position
-limit $5::integer offset $4::integer
+  and ($4::text = '' or strpos(lower(c.name), lower($4)) > 0)
+order by
+    case when $5::text = 'name' then c.name end,
+    case when $5::text = '-name' then c.name end desc,
+    case when $5::text = 'status' then b.status end,
+    case when $5::text = '-status' then b.status end desc,
+    case when $5::text = '-wave' then b.position end desc,
+    b.position
+limit $7::integer offset $6::integer
 `
 
 type BulkSwitchClustersParams struct {
 	SwitchID uuid.UUID
 	States   []string
 	Since    *time.Time
+	Search   string
+	Sort     string
 	Start    int
 	PageSize int
 }
@@ -94,15 +104,19 @@ type BulkSwitchClustersRow struct {
 	ArchivedAt        *time.Time
 	TaskStatus        TaskStatus
 	TaskProgress      float64
+	Total             int64
 }
 
-// Clusters of a move in the order of its plan, with the task of each: those of some states, or all
-// when none is named, and of those only what runs or began or ended since a moment, when there is one.
+// Clusters of a move in the order of its plan unless another is asked for, with the task of each:
+// those of some states, or all when none is named, and of those only what runs or began or ended since
+// a moment, when there is one. Total is how many there are of them.
 func (q *Queries) BulkSwitchClusters(ctx context.Context, arg BulkSwitchClustersParams) ([]BulkSwitchClustersRow, error) {
 	rows, err := q.db.Query(ctx, bulkSwitchClusters,
 		arg.SwitchID,
 		arg.States,
 		arg.Since,
+		arg.Search,
+		arg.Sort,
 		arg.Start,
 		arg.PageSize,
 	)
@@ -128,6 +142,7 @@ func (q *Queries) BulkSwitchClusters(ctx context.Context, arg BulkSwitchClusters
 			&i.ArchivedAt,
 			&i.TaskStatus,
 			&i.TaskProgress,
+			&i.Total,
 		); err != nil {
 			return nil, err
 		}
@@ -195,34 +210,48 @@ func (q *Queries) BulkSwitchForUpdate(ctx context.Context, id uuid.UUID) (BulkSw
 }
 
 const bulkSwitchesOfTemplate = `-- name: BulkSwitchesOfTemplate :many
-select b.id, b.workspace_id, b.template_version_id, b.wave_size, b.parallel, b.stop_at_failure, b.status, b.actor_type, b.actor_id, b.actor_name, b.form_nonce, b.created_at, b.changed_at, b.finished_at, v.number as version_number,
+select b.id, b.workspace_id, b.template_version_id, b.wave_size, b.parallel, b.stop_at_failure, b.status, b.actor_type, b.actor_id, b.actor_name, b.form_nonce, b.created_at, b.changed_at, b.finished_at, v.number as version_number, coalesce(o.created_by, '') as owner, count(*) over () as total,
        (select count(*) from bulk_switch_clusters c where c.switch_id = b.id)::bigint as clusters,
        (select count(*) from bulk_switch_clusters c where c.switch_id = b.id and c.status = 'done')::bigint as done,
        (select count(*) from bulk_switch_clusters c where c.switch_id = b.id and c.status = 'failed')::bigint as failed,
        (select count(*) from bulk_switch_clusters c where c.switch_id = b.id and c.status = 'refused')::bigint as refused
 from bulk_switches b join cluster_template_versions v on v.id = b.template_version_id
+left join auth_tokens o on o.id = b.actor_id
 where v.template_id = $1
-order by b.created_at desc, b.id
-limit $2::integer
+  and ($2::text = '' or strpos(lower(b.actor_name), lower($2)) > 0 or strpos(lower(coalesce(o.created_by, '')), lower($2)) > 0)
+order by case when $3::boolean then b.created_at end, b.created_at desc, b.id
+limit $5::integer offset $4::integer
 `
 
 type BulkSwitchesOfTemplateParams struct {
-	TemplateID uuid.UUID
-	PageSize   int
+	TemplateID  uuid.UUID
+	Search      string
+	OldestFirst bool
+	PageOffset  int
+	PageSize    int
 }
 
 type BulkSwitchesOfTemplateRow struct {
 	BulkSwitch    BulkSwitch
 	VersionNumber int
+	Owner         string
+	Total         int64
 	Clusters      int64
 	Done          int64
 	Failed        int64
 	Refused       int64
 }
 
-// Moves to the versions of a template, the newest first, with how far each is.
+// Moves to the versions of a template, the newest first unless turned, with how far each is,
+// and how many a text fits.
 func (q *Queries) BulkSwitchesOfTemplate(ctx context.Context, arg BulkSwitchesOfTemplateParams) ([]BulkSwitchesOfTemplateRow, error) {
-	rows, err := q.db.Query(ctx, bulkSwitchesOfTemplate, arg.TemplateID, arg.PageSize)
+	rows, err := q.db.Query(ctx, bulkSwitchesOfTemplate,
+		arg.TemplateID,
+		arg.Search,
+		arg.OldestFirst,
+		arg.PageOffset,
+		arg.PageSize,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -246,6 +275,8 @@ func (q *Queries) BulkSwitchesOfTemplate(ctx context.Context, arg BulkSwitchesOf
 			&i.BulkSwitch.ChangedAt,
 			&i.BulkSwitch.FinishedAt,
 			&i.VersionNumber,
+			&i.Owner,
+			&i.Total,
 			&i.Clusters,
 			&i.Done,
 			&i.Failed,

@@ -7,6 +7,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/google/uuid"
@@ -387,18 +388,25 @@ func (q *Queries) ClusterRevision(ctx context.Context, arg ClusterRevisionParams
 
 const clusterRevisions = `-- name: ClusterRevisions :many
 select r.revision, r.template_version_id, r.parameters, r.render_errors, r.created_by, r.created_at,
-       coalesce(p.name, '') as template_name, coalesce(v.number, 0) as template_number
+       coalesce(p.name, '') as template_name, coalesce(v.number, 0) as template_number,
+       coalesce((select b.parameters from cluster_revisions b where b.cluster_id = r.cluster_id and b.revision < r.revision
+                 order by b.revision desc limit 1), '{}')::jsonb as parameters_before,
+       count(*) over () as total
 from cluster_revisions r
 left join cluster_template_versions v on v.id = r.template_version_id
 left join cluster_templates p on p.id = v.template_id
 where r.cluster_id = $1
-order by r.revision desc
-limit $2::integer
+  and ($2::text = '' or strpos(lower(r.created_by), lower($2)) > 0 or strpos(lower(coalesce(p.name, '')), lower($2)) > 0)
+order by case when $3::boolean then r.revision end, r.revision desc
+limit $5::integer offset $4::integer
 `
 
 type ClusterRevisionsParams struct {
-	ClusterID uuid.UUID
-	PageSize  int
+	ClusterID   uuid.UUID
+	Search      string
+	OldestFirst bool
+	PageOffset  int
+	PageSize    int
 }
 
 type ClusterRevisionsRow struct {
@@ -410,11 +418,20 @@ type ClusterRevisionsRow struct {
 	CreatedAt         time.Time
 	TemplateName      string
 	TemplateNumber    int
+	ParametersBefore  json.RawMessage
+	Total             int64
 }
 
-// The history of a cluster's wanted configuration, the newest first, without what is sealed.
+// A page of the history of a cluster's wanted configuration, the newest first unless turned, without
+// what is sealed: each with the parameters before it, and how many a text fits in all.
 func (q *Queries) ClusterRevisions(ctx context.Context, arg ClusterRevisionsParams) ([]ClusterRevisionsRow, error) {
-	rows, err := q.db.Query(ctx, clusterRevisions, arg.ClusterID, arg.PageSize)
+	rows, err := q.db.Query(ctx, clusterRevisions,
+		arg.ClusterID,
+		arg.Search,
+		arg.OldestFirst,
+		arg.PageOffset,
+		arg.PageSize,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -431,6 +448,8 @@ func (q *Queries) ClusterRevisions(ctx context.Context, arg ClusterRevisionsPara
 			&i.CreatedAt,
 			&i.TemplateName,
 			&i.TemplateNumber,
+			&i.ParametersBefore,
+			&i.Total,
 		); err != nil {
 			return nil, err
 		}

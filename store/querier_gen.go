@@ -28,7 +28,8 @@ type Querier interface {
 	ArchiveTemplate(ctx context.Context, id uuid.UUID) (ClusterTemplate, error)
 	// Who archived each of some clusters, or began the deletion that ended there.
 	ArchiversOfClusters(ctx context.Context, clusterIds []uuid.UUID) ([]ArchiversOfClustersRow, error)
-	AuditsOfObject(ctx context.Context, arg AuditsOfObjectParams) ([]Audit, error)
+	// The newest audits of a thing, each with who made the token that acted.
+	AuditsOfObject(ctx context.Context, arg AuditsOfObjectParams) ([]AuditsOfObjectRow, error)
 	AuthToken(ctx context.Context, id uuid.UUID) (AuthToken, error)
 	// A token that may be used now.
 	AuthTokenByHash(ctx context.Context, hash []byte) (AuthToken, error)
@@ -37,12 +38,14 @@ type Querier interface {
 	BeatTask(ctx context.Context, arg BeatTaskParams) (bool, error)
 	BulkSwitch(ctx context.Context, id uuid.UUID) (BulkSwitch, error)
 	BulkSwitchByNonce(ctx context.Context, arg BulkSwitchByNonceParams) (BulkSwitch, error)
-	// Clusters of a move in the order of its plan, with the task of each: those of some states, or all
-	// when none is named, and of those only what runs or began or ended since a moment, when there is one.
+	// Clusters of a move in the order of its plan unless another is asked for, with the task of each:
+	// those of some states, or all when none is named, and of those only what runs or began or ended since
+	// a moment, when there is one. Total is how many there are of them.
 	BulkSwitchClusters(ctx context.Context, arg BulkSwitchClustersParams) ([]BulkSwitchClustersRow, error)
 	BulkSwitchCounts(ctx context.Context, switchID uuid.UUID) ([]BulkSwitchCountsRow, error)
 	BulkSwitchForUpdate(ctx context.Context, id uuid.UUID) (BulkSwitch, error)
-	// Moves to the versions of a template, the newest first, with how far each is.
+	// Moves to the versions of a template, the newest first unless turned, with how far each is,
+	// and how many a text fits.
 	BulkSwitchesOfTemplate(ctx context.Context, arg BulkSwitchesOfTemplateParams) ([]BulkSwitchesOfTemplateRow, error)
 	Catalog(ctx context.Context, id uuid.UUID) (Catalog, error)
 	CatalogBySlug(ctx context.Context, arg CatalogBySlugParams) (Catalog, error)
@@ -78,9 +81,14 @@ type Querier interface {
 	ClusterLinesOf(ctx context.Context, ids []uuid.UUID) ([]ClusterLine, error)
 	ClusterOfTaskForUpdate(ctx context.Context, id uuid.UUID) (Cluster, error)
 	ClusterRevision(ctx context.Context, arg ClusterRevisionParams) (ClusterRevision, error)
-	// The history of a cluster's wanted configuration, the newest first, without what is sealed.
+	// A page of the history of a cluster's wanted configuration, the newest first unless turned, without
+	// what is sealed: each with the parameters before it, and how many a text fits in all.
 	ClusterRevisions(ctx context.Context, arg ClusterRevisionsParams) ([]ClusterRevisionsRow, error)
 	ClusterState(ctx context.Context, clusterID uuid.UUID) (ClusterState, error)
+	// A page of the tasks of one cluster, the newest first unless turned, and how many the filter lets
+	// through in all.
+	ClusterTaskRows(ctx context.Context, arg ClusterTaskRowsParams) ([]ClusterTaskRowsRow, error)
+	ClusterTaskStatusCounts(ctx context.Context, clusterID uuid.UUID) ([]ClusterTaskStatusCountsRow, error)
 	ClusterView(ctx context.Context, id uuid.UUID) (ClusterView, error)
 	ClusterViews(ctx context.Context, workspaceID uuid.UUID) ([]ClusterView, error)
 	// Installed clusters whose last check is older than their interval and on which nothing is done,
@@ -98,7 +106,7 @@ type Querier interface {
 	// How many versions a template has, and how many clusters that are still managed.
 	CountTemplateVersions(ctx context.Context, templateID uuid.UUID) (CountTemplateVersionsRow, error)
 	// Who created a cluster, as far as the audit reaches back.
-	CreatorOfCluster(ctx context.Context, objectID uuid.UUID) (string, error)
+	CreatorOfCluster(ctx context.Context, objectID uuid.UUID) (CreatorOfClusterRow, error)
 	DeleteAgentReport(ctx context.Context, clusterID uuid.UUID) error
 	DeleteCatalogValues(ctx context.Context, catalogID uuid.UUID) error
 	DeleteClusterCheck(ctx context.Context, clusterID uuid.UUID) error
@@ -332,8 +340,9 @@ type Querier interface {
 	Template(ctx context.Context, id uuid.UUID) (ClusterTemplate, error)
 	TemplateByName(ctx context.Context, arg TemplateByNameParams) (ClusterTemplate, error)
 	TemplateByNonce(ctx context.Context, formNonce *uuid.UUID) (ClusterTemplate, error)
-	// The clusters made from a template that are not in the archive, those in deletion included.
-	TemplateClusterLines(ctx context.Context, arg TemplateClusterLinesParams) ([]ClusterLine, error)
+	// The clusters made from a template that are not in the archive, those in deletion included, by name
+	// unless another order is asked for, and how many a filter lets through.
+	TemplateClusterLines(ctx context.Context, arg TemplateClusterLinesParams) ([]TemplateClusterLinesRow, error)
 	// How many templates there are in and outside of the archive, and how many of each fit a text.
 	TemplateCounts(ctx context.Context, arg TemplateCountsParams) (TemplateCountsRow, error)
 	TemplateForUpdate(ctx context.Context, id uuid.UUID) (ClusterTemplate, error)
@@ -341,8 +350,9 @@ type Querier interface {
 	TemplateLines(ctx context.Context, arg TemplateLinesParams) ([]TemplateLinesRow, error)
 	TemplateVersion(ctx context.Context, id uuid.UUID) (ClusterTemplateVersion, error)
 	TemplateVersionByNumber(ctx context.Context, arg TemplateVersionByNumberParams) (ClusterTemplateVersion, error)
-	// What is said of the versions of a template, without what they are made of, and how many clusters
-	// that are still managed have each. The newest come first.
+	// What is said of the versions of a template, without what they are made of, how many clusters
+	// that are still managed have each, and how many versions a filter lets through. The newest come
+	// first unless another order is asked for.
 	TemplateVersionHeads(ctx context.Context, arg TemplateVersionHeadsParams) ([]TemplateVersionHeadsRow, error)
 	TemplateVersionNumbers(ctx context.Context, templateID uuid.UUID) ([]int, error)
 	TemplateVersions(ctx context.Context, templateID uuid.UUID) ([]ClusterTemplateVersion, error)

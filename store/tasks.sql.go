@@ -269,6 +269,115 @@ func (q *Queries) ClaimTask(ctx context.Context, arg ClaimTaskParams) (Task, err
 	return i, err
 }
 
+const clusterTaskRows = `-- name: ClusterTaskRows :many
+select tasks.id, tasks.workspace_id, tasks.cluster_id, tasks.kind, tasks.status, tasks.priority, tasks.revision, tasks.attempt, tasks.delivery, tasks.worker, tasks.phase, tasks.sub_phase, tasks.phase_critical, tasks.progress, tasks.phases, tasks.stop_requested, tasks.error, tasks.change_id, tasks.result, tasks.created_by, tasks.created_at, tasks.changed_at, tasks.started_at, tasks.heartbeat_at, tasks.finished_at, count(*) over () as total
+from tasks
+where cluster_id = $1
+  and (cardinality($2::text[]) = 0 or status = any($2::text[]))
+  and ($3::text = '' or strpos(lower(created_by), lower($3)) > 0)
+order by case when $4::boolean then created_at end, created_at desc, id
+limit $6::integer offset $5::integer
+`
+
+type ClusterTaskRowsParams struct {
+	ClusterID   uuid.UUID
+	Statuses    []string
+	ByWhom      string
+	OldestFirst bool
+	PageOffset  int
+	PageSize    int
+}
+
+type ClusterTaskRowsRow struct {
+	Task  Task
+	Total int64
+}
+
+// A page of the tasks of one cluster, the newest first unless turned, and how many the filter lets
+// through in all.
+func (q *Queries) ClusterTaskRows(ctx context.Context, arg ClusterTaskRowsParams) ([]ClusterTaskRowsRow, error) {
+	rows, err := q.db.Query(ctx, clusterTaskRows,
+		arg.ClusterID,
+		arg.Statuses,
+		arg.ByWhom,
+		arg.OldestFirst,
+		arg.PageOffset,
+		arg.PageSize,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ClusterTaskRowsRow{}
+	for rows.Next() {
+		var i ClusterTaskRowsRow
+		if err := rows.Scan(
+			&i.Task.ID,
+			&i.Task.WorkspaceID,
+			&i.Task.ClusterID,
+			&i.Task.Kind,
+			&i.Task.Status,
+			&i.Task.Priority,
+			&i.Task.Revision,
+			&i.Task.Attempt,
+			&i.Task.Delivery,
+			&i.Task.Worker,
+			&i.Task.Phase,
+			&i.Task.SubPhase,
+			&i.Task.PhaseCritical,
+			&i.Task.Progress,
+			&i.Task.Phases,
+			&i.Task.StopRequested,
+			&i.Task.Error,
+			&i.Task.ChangeID,
+			&i.Task.Result,
+			&i.Task.CreatedBy,
+			&i.Task.CreatedAt,
+			&i.Task.ChangedAt,
+			&i.Task.StartedAt,
+			&i.Task.HeartbeatAt,
+			&i.Task.FinishedAt,
+			&i.Total,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const clusterTaskStatusCounts = `-- name: ClusterTaskStatusCounts :many
+select status, count(*) as tasks from tasks where cluster_id = $1 group by status
+`
+
+type ClusterTaskStatusCountsRow struct {
+	Status TaskStatus
+	Tasks  int64
+}
+
+func (q *Queries) ClusterTaskStatusCounts(ctx context.Context, clusterID uuid.UUID) ([]ClusterTaskStatusCountsRow, error) {
+	rows, err := q.db.Query(ctx, clusterTaskStatusCounts, clusterID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ClusterTaskStatusCountsRow{}
+	for rows.Next() {
+		var i ClusterTaskStatusCountsRow
+		if err := rows.Scan(&i.Status, &i.Tasks); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const countNamedTasks = `-- name: CountNamedTasks :one
 select count(*) from tasks join clusters on clusters.id = tasks.cluster_id
 where tasks.workspace_id = $1

@@ -441,57 +441,79 @@ func (q *Queries) TemplateByNonce(ctx context.Context, formNonce *uuid.UUID) (Cl
 }
 
 const templateClusterLines = `-- name: TemplateClusterLines :many
-select l.id, l.workspace_id, l.name, l.status, l.is_locked, l.was_created, l.revision, l.applied_revision, l.created_at, l.changed_at, l.archived_at, l.archive_number, l.reported_at, l.sync_state, l.kubernetes_version, l.node_count, l.cpu_cores, l.memory_gib, l.task_id, l.task_kind, l.task_status, l.task_phase, l.task_created_at, l.task_finished_at, l.template_name, l.template_number, l.labels from cluster_lines l
+select l.id, l.workspace_id, l.name, l.status, l.is_locked, l.was_created, l.revision, l.applied_revision, l.created_at, l.changed_at, l.archived_at, l.archive_number, l.reported_at, l.sync_state, l.kubernetes_version, l.node_count, l.cpu_cores, l.memory_gib, l.task_id, l.task_kind, l.task_status, l.task_phase, l.task_created_at, l.task_finished_at, l.template_name, l.template_number, l.labels, count(*) over () as total from cluster_lines l
 where l.archived_at is null and l.id in (
-    select c.id from clusters c join cluster_template_versions v on v.id = c.template_version_id where v.template_id = $1)
-order by l.name, l.id
-limit $3::integer offset $2::integer
+    select c.id from clusters c join cluster_template_versions v on v.id = c.template_version_id
+    where v.template_id = $1 and ($2::text = '' or strpos(lower(c.name), lower($2)) > 0))
+order by
+    case when $3::text = '-name' then l.name end desc,
+    case when $3::text = 'version' then l.template_number end,
+    case when $3::text = '-version' then l.template_number end desc,
+    case when $3::text = 'status' then l.status end,
+    case when $3::text = '-status' then l.status end desc,
+    l.name, l.id
+limit $5::integer offset $4::integer
 `
 
 type TemplateClusterLinesParams struct {
 	TemplateID uuid.UUID
+	Search     string
+	Sort       string
 	PageOffset int
 	PageSize   int
 }
 
-// The clusters made from a template that are not in the archive, those in deletion included.
-func (q *Queries) TemplateClusterLines(ctx context.Context, arg TemplateClusterLinesParams) ([]ClusterLine, error) {
-	rows, err := q.db.Query(ctx, templateClusterLines, arg.TemplateID, arg.PageOffset, arg.PageSize)
+type TemplateClusterLinesRow struct {
+	ClusterLine ClusterLine
+	Total       int64
+}
+
+// The clusters made from a template that are not in the archive, those in deletion included, by name
+// unless another order is asked for, and how many a filter lets through.
+func (q *Queries) TemplateClusterLines(ctx context.Context, arg TemplateClusterLinesParams) ([]TemplateClusterLinesRow, error) {
+	rows, err := q.db.Query(ctx, templateClusterLines,
+		arg.TemplateID,
+		arg.Search,
+		arg.Sort,
+		arg.PageOffset,
+		arg.PageSize,
+	)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []ClusterLine{}
+	items := []TemplateClusterLinesRow{}
 	for rows.Next() {
-		var i ClusterLine
+		var i TemplateClusterLinesRow
 		if err := rows.Scan(
-			&i.ID,
-			&i.WorkspaceID,
-			&i.Name,
-			&i.Status,
-			&i.IsLocked,
-			&i.WasCreated,
-			&i.Revision,
-			&i.AppliedRevision,
-			&i.CreatedAt,
-			&i.ChangedAt,
-			&i.ArchivedAt,
-			&i.ArchiveNumber,
-			&i.ReportedAt,
-			&i.SyncState,
-			&i.KubernetesVersion,
-			&i.NodeCount,
-			&i.CpuCores,
-			&i.MemoryGib,
-			&i.TaskID,
-			&i.TaskKind,
-			&i.TaskStatus,
-			&i.TaskPhase,
-			&i.TaskCreatedAt,
-			&i.TaskFinishedAt,
-			&i.TemplateName,
-			&i.TemplateNumber,
-			&i.Labels,
+			&i.ClusterLine.ID,
+			&i.ClusterLine.WorkspaceID,
+			&i.ClusterLine.Name,
+			&i.ClusterLine.Status,
+			&i.ClusterLine.IsLocked,
+			&i.ClusterLine.WasCreated,
+			&i.ClusterLine.Revision,
+			&i.ClusterLine.AppliedRevision,
+			&i.ClusterLine.CreatedAt,
+			&i.ClusterLine.ChangedAt,
+			&i.ClusterLine.ArchivedAt,
+			&i.ClusterLine.ArchiveNumber,
+			&i.ClusterLine.ReportedAt,
+			&i.ClusterLine.SyncState,
+			&i.ClusterLine.KubernetesVersion,
+			&i.ClusterLine.NodeCount,
+			&i.ClusterLine.CpuCores,
+			&i.ClusterLine.MemoryGib,
+			&i.ClusterLine.TaskID,
+			&i.ClusterLine.TaskKind,
+			&i.ClusterLine.TaskStatus,
+			&i.ClusterLine.TaskPhase,
+			&i.ClusterLine.TaskCreatedAt,
+			&i.ClusterLine.TaskFinishedAt,
+			&i.ClusterLine.TemplateName,
+			&i.ClusterLine.TemplateNumber,
+			&i.ClusterLine.Labels,
+			&i.Total,
 		); err != nil {
 			return nil, err
 		}
@@ -708,14 +730,26 @@ func (q *Queries) TemplateVersionByNumber(ctx context.Context, arg TemplateVersi
 
 const templateVersionHeads = `-- name: TemplateVersionHeads :many
 select v.id, v.number, v.comment, v.available, v.created_by, v.created_at,
-       (select count(*) from clusters c where c.template_version_id = v.id and c.archived_at is null)::bigint as clusters
+       coalesce(n.clusters, 0)::bigint as clusters, count(*) over () as total
 from cluster_template_versions v
-where v.template_id = $1 order by v.number desc
-limit $3::integer offset $2::integer
+left join (select c.template_version_id, count(*) as clusters from clusters c where c.archived_at is null group by 1) n
+    on n.template_version_id = v.id
+where v.template_id = $1
+  and ($2::text = '' or strpos(lower(v.comment), lower($2)) > 0 or strpos(lower(v.created_by), lower($2)) > 0)
+  and ($3::boolean is null or v.available = $3)
+order by
+    case when $4::text = 'version' then v.number end,
+    case when $4::text = 'clusters' then coalesce(n.clusters, 0) end,
+    case when $4::text = '-clusters' then coalesce(n.clusters, 0) end desc,
+    v.number desc
+limit $6::integer offset $5::integer
 `
 
 type TemplateVersionHeadsParams struct {
 	TemplateID uuid.UUID
+	Search     string
+	Available  *bool
+	Sort       string
 	PageOffset int
 	PageSize   int
 }
@@ -728,12 +762,21 @@ type TemplateVersionHeadsRow struct {
 	CreatedBy string
 	CreatedAt time.Time
 	Clusters  int64
+	Total     int64
 }
 
-// What is said of the versions of a template, without what they are made of, and how many clusters
-// that are still managed have each. The newest come first.
+// What is said of the versions of a template, without what they are made of, how many clusters
+// that are still managed have each, and how many versions a filter lets through. The newest come
+// first unless another order is asked for.
 func (q *Queries) TemplateVersionHeads(ctx context.Context, arg TemplateVersionHeadsParams) ([]TemplateVersionHeadsRow, error) {
-	rows, err := q.db.Query(ctx, templateVersionHeads, arg.TemplateID, arg.PageOffset, arg.PageSize)
+	rows, err := q.db.Query(ctx, templateVersionHeads,
+		arg.TemplateID,
+		arg.Search,
+		arg.Available,
+		arg.Sort,
+		arg.PageOffset,
+		arg.PageSize,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -749,6 +792,7 @@ func (q *Queries) TemplateVersionHeads(ctx context.Context, arg TemplateVersionH
 			&i.CreatedBy,
 			&i.CreatedAt,
 			&i.Clusters,
+			&i.Total,
 		); err != nil {
 			return nil, err
 		}

@@ -151,6 +151,7 @@ func (s *server) routes() []route {
 		{get, paths.RouteTemplateSwitch, fleet.ClustersView, c.Switch},
 		{post, paths.RouteTemplateSwitchPreview, fleet.ClustersEdit, c.PreviewSwitch},
 		{post, paths.RouteTemplateSwitch, fleet.ClustersEdit, c.BeginSwitch},
+		{get, paths.RouteTemplateMoves, fleet.ClustersView, c.TemplateMoves},
 		{get, paths.RouteMove, fleet.ClustersView, c.Move},
 		{post, paths.RouteMoveCancel, fleet.ClustersEdit, c.CancelMove},
 

@@ -59,3 +59,34 @@ func TestWhatPeopleDecidedStaysOnThePage(t *testing.T) {
 	require.Equal(t, http.StatusSeeOther, bob.post(paths.ClusterDeletion(deleted.ClusterID.String()), map[string][]string{"name": {"deleted"}}).StatusCode)
 	require.Regexp(t, `Given up: the cluster is deleted bob`, history(deleted))
 }
+
+// TestWhatATokenDoesNamesWhoMadeIt lets a program retry and change: its pages and the API tell the token
+// and the person who made it, and the audit the token alone.
+func TestWhatATokenDoesNamesWhoMadeIt(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	ann := s.as("ann", store.RoleFull)
+	page := ann.post(paths.Tokens("demo"), map[string][]string{"name": {"ci"}, "role": {"full"}})
+	program, _, err := s.TokenActor(t.Context(), page.Find(".notice [data-copy]").AttrOr("data-copy", ""))
+	require.NoError(t, err)
+	const signature = "ci (ann)"
+
+	cluster := s.installed("prod")
+	task, err := s.Converge(t.Context(), program, cluster.ID)
+	require.NoError(t, err)
+	require.Equal(t, signature, task.CreatedBy)
+	require.Equal(t, signature, ann.get(paths.Task(task.ID.String())).Find("aside dl").First().Find("dd").Eq(1).Text())
+	_, err = s.Claim(t.Context(), fleet.Delivery{TaskID: task.ID, Attempt: 1}, "worker")
+	require.NoError(t, err)
+	_, err = s.StopTask(t.Context(), program, task.ID)
+	require.NoError(t, err)
+	require.Contains(t, ann.get(paths.Task(task.ID.String())).Find("#task-"+task.ID.String()+"-history").Text(), signature)
+	require.Equal(t, 1, ann.get(paths.Asked(paths.ClusterTasks(cluster.ID.String()), paths.Query{Text: "ann"})).Find("#list tbody tr").Length(), "a person's list has what their programs did")
+
+	made, _, err := s.CreateCluster(t.Context(), program, fleet.NewCluster{WorkspaceID: s.workspace.ID, Name: "made", TemplateVersionID: *s.template.ClusterTemplate.CurrentVersionID})
+	require.NoError(t, err)
+	require.Contains(t, ann.get(paths.ClusterHistory(made.ID.String())).Find("#list tbody").Text(), signature)
+	var audited string
+	require.NoError(t, s.Store.Pool.QueryRow(t.Context(), "select actor_name from audits where object_id = $1 and action = 'cluster.create'", made.ID).Scan(&audited))
+	require.Equal(t, "ci", audited)
+}

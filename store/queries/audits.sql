@@ -3,14 +3,20 @@ insert into audits (workspace_id, workspace_slug, actor_type, actor_id, actor_na
 values (sqlc.narg(workspace_id), $1, $2, sqlc.narg(actor_id), $3, $4, $5, $6, $7, $8, $9);
 
 -- name: AuditsOfObject :many
-select * from audits where object_id = $1 order by at desc limit @page_size::integer;
+-- The newest audits of a thing, each with who made the token that acted.
+select sqlc.embed(a), coalesce(t.created_by, '') as owner
+from audits a left join auth_tokens t on t.id = a.actor_id
+where a.object_id = $1 order by a.at desc limit @page_size::integer;
 
 -- name: CreatorOfCluster :one
 -- Who created a cluster, as far as the audit reaches back.
-select actor_name from audits where object_id = $1 and action = 'cluster.create' order by at limit 1;
+select a.actor_name, coalesce(t.created_by, '') as owner
+from audits a left join auth_tokens t on t.id = a.actor_id
+where a.object_id = $1 and a.action = 'cluster.create' order by a.at limit 1;
 
 -- name: ArchiversOfClusters :many
 -- Who archived each of some clusters, or began the deletion that ended there.
-select distinct on (object_id) object_id, actor_name from audits
-where object_id = any(@cluster_ids::uuid[]) and action in ('cluster.archive', 'cluster.delete')
-order by object_id, at desc;
+select distinct on (a.object_id) a.object_id, a.actor_name, coalesce(t.created_by, '') as owner
+from audits a left join auth_tokens t on t.id = a.actor_id
+where a.object_id = any(@cluster_ids::uuid[]) and a.action in ('cluster.archive', 'cluster.delete')
+order by a.object_id, a.at desc;

@@ -12,16 +12,19 @@ select * from bulk_switches where form_nonce = $1 and workspace_id = $2;
 select * from bulk_switches where id = $1 for update;
 
 -- name: BulkSwitchesOfTemplate :many
--- Moves to the versions of a template, the newest first, with how far each is.
-select sqlc.embed(b), v.number as version_number,
+-- Moves to the versions of a template, the newest first unless turned, with how far each is,
+-- and how many a text fits.
+select sqlc.embed(b), v.number as version_number, coalesce(o.created_by, '') as owner, count(*) over () as total,
        (select count(*) from bulk_switch_clusters c where c.switch_id = b.id)::bigint as clusters,
        (select count(*) from bulk_switch_clusters c where c.switch_id = b.id and c.status = 'done')::bigint as done,
        (select count(*) from bulk_switch_clusters c where c.switch_id = b.id and c.status = 'failed')::bigint as failed,
        (select count(*) from bulk_switch_clusters c where c.switch_id = b.id and c.status = 'refused')::bigint as refused
 from bulk_switches b join cluster_template_versions v on v.id = b.template_version_id
+left join auth_tokens o on o.id = b.actor_id
 where v.template_id = $1
-order by b.created_at desc, b.id
-limit @page_size::integer;
+  and (@search::text = '' or strpos(lower(b.actor_name), lower(@search)) > 0 or strpos(lower(coalesce(o.created_by, '')), lower(@search)) > 0)
+order by case when @oldest_first::boolean then b.created_at end, b.created_at desc, b.id
+limit @page_size::integer offset @page_offset::integer;
 
 -- name: ChangedBulkSwitches :many
 select id from bulk_switches where changed_at > now() - @back::interval;
@@ -42,15 +45,24 @@ select @switch_id::uuid, unnest(@clusters::uuid[]), unnest(@positions::integer[]
 select count(*) from clusters where workspace_id = $1 and id = any(@ids::uuid[]);
 
 -- name: BulkSwitchClusters :many
--- Clusters of a move in the order of its plan, with the task of each: those of some states, or all
--- when none is named, and of those only what runs or began or ended since a moment, when there is one.
-select sqlc.embed(b), c.name, c.archived_at, coalesce(t.status, '') as task_status, coalesce(t.progress, 0)::float8 as task_progress
+-- Clusters of a move in the order of its plan unless another is asked for, with the task of each:
+-- those of some states, or all when none is named, and of those only what runs or began or ended since
+-- a moment, when there is one. Total is how many there are of them.
+select sqlc.embed(b), c.name, c.archived_at, coalesce(t.status, '') as task_status, coalesce(t.progress, 0)::float8 as task_progress,
+       count(*) over () as total
 from bulk_switch_clusters b
 join clusters c on c.id = b.cluster_id
 left join tasks t on t.id = b.task_id
 where b.switch_id = $1 and (cardinality(@states::text[]) = 0 or b.status = any(@states::text[]))
   and (sqlc.narg(since)::timestamptz is null or b.status = 'running' or b.started_at > sqlc.narg(since) or b.finished_at > sqlc.narg(since))
-order by b.position
+  and (@search::text = '' or strpos(lower(c.name), lower(@search)) > 0)
+order by
+    case when @sort::text = 'name' then c.name end,
+    case when @sort::text = '-name' then c.name end desc,
+    case when @sort::text = 'status' then b.status end,
+    case when @sort::text = '-status' then b.status end desc,
+    case when @sort::text = '-wave' then b.position end desc,
+    b.position
 limit @page_size::integer offset @start::integer;
 
 -- name: BulkSwitchCounts :many

@@ -120,12 +120,17 @@ limit @batch::integer for update of c skip locked;
 update clusters set sync_mode = $2, check_interval_minutes = $3, changed_at = now() where id = $1 returning *;
 
 -- name: ClusterRevisions :many
--- The history of a cluster's wanted configuration, the newest first, without what is sealed.
+-- A page of the history of a cluster's wanted configuration, the newest first unless turned, without
+-- what is sealed: each with the parameters before it, and how many a text fits in all.
 select r.revision, r.template_version_id, r.parameters, r.render_errors, r.created_by, r.created_at,
-       coalesce(p.name, '') as template_name, coalesce(v.number, 0) as template_number
+       coalesce(p.name, '') as template_name, coalesce(v.number, 0) as template_number,
+       coalesce((select b.parameters from cluster_revisions b where b.cluster_id = r.cluster_id and b.revision < r.revision
+                 order by b.revision desc limit 1), '{}')::jsonb as parameters_before,
+       count(*) over () as total
 from cluster_revisions r
 left join cluster_template_versions v on v.id = r.template_version_id
 left join cluster_templates p on p.id = v.template_id
 where r.cluster_id = $1
-order by r.revision desc
-limit @page_size::integer;
+  and (@search::text = '' or strpos(lower(r.created_by), lower(@search)) > 0 or strpos(lower(coalesce(p.name, '')), lower(@search)) > 0)
+order by case when @oldest_first::boolean then r.revision end, r.revision desc
+limit @page_size::integer offset @page_offset::integer;

@@ -137,6 +137,20 @@ where tasks.workspace_id = @workspace_id
 order by tasks.created_at, tasks.id
 limit @page_size::integer offset @page_offset::integer;
 
+-- name: ClusterTaskRows :many
+-- A page of the tasks of one cluster, the newest first unless turned, and how many the filter lets
+-- through in all.
+select sqlc.embed(tasks), count(*) over () as total
+from tasks
+where cluster_id = @cluster_id
+  and (cardinality(@statuses::text[]) = 0 or status = any(@statuses::text[]))
+  and (@by_whom::text = '' or strpos(lower(created_by), lower(@by_whom)) > 0)
+order by case when @oldest_first::boolean then created_at end, created_at desc, id
+limit @page_size::integer offset @page_offset::integer;
+
+-- name: ClusterTaskStatusCounts :many
+select status, count(*) as tasks from tasks where cluster_id = $1 group by status;
+
 -- name: CountNamedTasks :one
 -- How many tasks are of clusters whose name holds a text.
 select count(*) from tasks join clusters on clusters.id = tasks.cluster_id

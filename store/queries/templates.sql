@@ -49,12 +49,22 @@ select * from cluster_template_versions where id = $1;
 select * from cluster_template_versions where template_id = $1 order by number desc;
 
 -- name: TemplateVersionHeads :many
--- What is said of the versions of a template, without what they are made of, and how many clusters
--- that are still managed have each. The newest come first.
+-- What is said of the versions of a template, without what they are made of, how many clusters
+-- that are still managed have each, and how many versions a filter lets through. The newest come
+-- first unless another order is asked for.
 select v.id, v.number, v.comment, v.available, v.created_by, v.created_at,
-       (select count(*) from clusters c where c.template_version_id = v.id and c.archived_at is null)::bigint as clusters
+       coalesce(n.clusters, 0)::bigint as clusters, count(*) over () as total
 from cluster_template_versions v
-where v.template_id = $1 order by v.number desc
+left join (select c.template_version_id, count(*) as clusters from clusters c where c.archived_at is null group by 1) n
+    on n.template_version_id = v.id
+where v.template_id = $1
+  and (@search::text = '' or strpos(lower(v.comment), lower(@search)) > 0 or strpos(lower(v.created_by), lower(@search)) > 0)
+  and (sqlc.narg(available)::boolean is null or v.available = sqlc.narg(available))
+order by
+    case when @sort::text = 'version' then v.number end,
+    case when @sort::text = 'clusters' then coalesce(n.clusters, 0) end,
+    case when @sort::text = '-clusters' then coalesce(n.clusters, 0) end desc,
+    v.number desc
 limit @page_size::integer offset @page_offset::integer;
 
 -- name: CountTemplateVersions :one
@@ -115,11 +125,19 @@ where id = $1 returning *;
 select * from cluster_template_versions where template_id = $1 and number = $2;
 
 -- name: TemplateClusterLines :many
--- The clusters made from a template that are not in the archive, those in deletion included.
-select l.* from cluster_lines l
+-- The clusters made from a template that are not in the archive, those in deletion included, by name
+-- unless another order is asked for, and how many a filter lets through.
+select sqlc.embed(l), count(*) over () as total from cluster_lines l
 where l.archived_at is null and l.id in (
-    select c.id from clusters c join cluster_template_versions v on v.id = c.template_version_id where v.template_id = $1)
-order by l.name, l.id
+    select c.id from clusters c join cluster_template_versions v on v.id = c.template_version_id
+    where v.template_id = $1 and (@search::text = '' or strpos(lower(c.name), lower(@search)) > 0))
+order by
+    case when @sort::text = '-name' then l.name end desc,
+    case when @sort::text = 'version' then l.template_number end,
+    case when @sort::text = '-version' then l.template_number end desc,
+    case when @sort::text = 'status' then l.status end,
+    case when @sort::text = '-status' then l.status end desc,
+    l.name, l.id
 limit @page_size::integer offset @page_offset::integer;
 
 -- name: TemplateLines :many

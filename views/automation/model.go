@@ -31,10 +31,13 @@ type Channel struct {
 
 // Page is the page of a workspace's automation.
 type Page struct {
-	Slug     string
-	CanEdit  bool
-	Windows  []Window
-	Channels []Channel
+	Slug    string
+	CanEdit bool
+	// AnyWindow tells that there is a window, shown or not.
+	AnyWindow bool
+	Table     ui.Table
+	Windows   []Window
+	Channels  []Channel
 	// WindowFields and ChannelFields are the forms that add one.
 	WindowFields, ChannelFields []ui.Field
 	Days, Events                []Check

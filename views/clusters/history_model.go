@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"commander/views/i18n"
+	"commander/views/ui"
 )
 
 // Revision is a configuration that a cluster was to have.
@@ -22,6 +23,7 @@ type Revision struct {
 // History is the tab of a cluster's configurations, the newest first.
 type History struct {
 	Head
+	Table       ui.Table
 	Revisions   []Revision
 	CanRollback bool
 }

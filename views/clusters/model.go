@@ -190,12 +190,14 @@ type Object struct {
 	Name            string
 	Status          ui.Status
 	Error           string
-	At              time.Time // last applied or tried
 }
 
 // Kubernetes is the tab of what the agent applies.
 type Kubernetes struct {
 	Head
+	All       int    // objects, shown or not
+	State     string // of all of them: another one means that something has changed
+	Table     ui.Table
 	Objects   []Object
 	CheckedAt time.Time // of the agent's report; zero: never
 	Failed    int
@@ -219,8 +221,10 @@ const (
 // Tasks is the tab of a cluster's tasks.
 type Tasks struct {
 	Head
-	Rows  []tasks.Row
-	Pages ui.Pages
+	Any    bool // there is a task, shown or not
+	Table  ui.Table
+	Rows   []tasks.Row
+	Newest string // id of the newest task, shown or not
 }
 
 // Deletion is the page that asks before a cluster is deleted.

@@ -8,6 +8,7 @@ import (
 	"commander/views/i18n"
 	"commander/views/layout"
 	"commander/views/paths"
+	"commander/views/tasks"
 	"commander/views/ui"
 )
 
@@ -57,10 +58,10 @@ func cluster() []Exhibit {
 	reader := overview()
 	reader.Can = clusters.Can{}
 
-	objects := clusters.Kubernetes{Head: clusterHead(clusters.TabKubernetes), CheckedAt: ago(3 * time.Second), Failed: 1, Objects: []clusters.Object{
-		{Group: "Monitoring", Kind: "Namespace", Name: "monitoring", Status: ui.ObjectStatus("applied"), At: ago(time.Hour)},
-		{Group: "Monitoring", Kind: "ConfigMap", Namespace: "monitoring", Name: "dashboards", Status: ui.ObjectStatus("drifted"), At: ago(time.Minute)},
-		{Group: "Access", Kind: "ClusterRoleBinding", Name: "payments-admins", Status: ui.ObjectStatus("failed"), Error: `ClusterRoleBinding.rbac.authorization.k8s.io "payments-admins" is invalid: roleRef: Invalid value: cannot change roleRef`, At: ago(5 * time.Second)},
+	objects := clusters.Kubernetes{Head: clusterHead(clusters.TabKubernetes), CheckedAt: ago(3 * time.Second), All: 4, Failed: 1, State: "1", Table: table(paths.ClusterKubernetes(clusterID), "", "objects.filter", 4, 4), Objects: []clusters.Object{
+		{Group: "Monitoring", Kind: "Namespace", Name: "monitoring", Status: ui.ObjectStatus("applied")},
+		{Group: "Monitoring", Kind: "ConfigMap", Namespace: "monitoring", Name: "dashboards", Status: ui.ObjectStatus("drifted")},
+		{Group: "Access", Kind: "ClusterRoleBinding", Name: "payments-admins", Status: ui.ObjectStatus("failed"), Error: `ClusterRoleBinding.rbac.authorization.k8s.io "payments-admins" is invalid: roleRef: Invalid value: cannot change roleRef`},
 		{Group: "Access", Kind: "Secret", Namespace: "monitoring", Name: "webhook", Status: ui.ObjectStatus("waiting")},
 	}, Groups: []clusters.KeptGroup{
 		{Name: "Monitoring", ByTemplate: true, CanChange: true}, {Name: "Access", Controlled: true, ByTemplate: true},
@@ -82,7 +83,7 @@ func cluster() []Exhibit {
 		shelled("cluster-reader", layout.SectionClusters, title, clusters.OverviewBody(reader)),
 		shelled("kubernetes", layout.SectionClusters, title, clusters.KubernetesBody(objects)),
 		shelled("kubernetes-empty", layout.SectionClusters, title, clusters.KubernetesBody(clusters.Kubernetes{Head: clusterHead(clusters.TabKubernetes)})),
-		shelled("cluster-tasks", layout.SectionClusters, title, clusters.TasksBody(clusters.Tasks{Head: clusterHead(clusters.TabTasks), Rows: overview().Tasks, Pages: ui.Pages{From: 1, To: 3, Total: 3}})),
+		shelled("cluster-tasks", layout.SectionClusters, title, clusters.TasksBody(clusters.Tasks{Head: clusterHead(clusters.TabTasks), Any: true, Newest: taskID, Rows: overview().Tasks, Table: table(paths.ClusterTasks(clusterID), "-"+tasks.SortCreated, "tasks.filter_actor", 3, 3)})),
 		shelled("cluster-tasks-empty", layout.SectionClusters, title, clusters.TasksBody(clusters.Tasks{Head: clusterHead(clusters.TabTasks)})),
 		shelled("kubeconfig", layout.SectionClusters, title, clusters.KubeconfigBody(kubeconfig)),
 		shelled("kubeconfig-view", layout.SectionClusters, title, clusters.KubeconfigBody(view)),

@@ -27,7 +27,7 @@ func life() []Exhibit {
 	reader := kept
 	reader.Can, reader.CanEdit, reader.Saved = clusters.Can{}, false, false
 
-	history := clusters.History{Head: clusterHead(clusters.TabHistory), CanRollback: true, Revisions: []clusters.Revision{
+	history := clusters.History{Head: clusterHead(clusters.TabHistory), CanRollback: true, Table: table(paths.ClusterHistory(clusterID), "-"+clusters.SortRevision, "history.filter", 4, 4), Revisions: []clusters.Revision{
 		{Number: 9, Template: "Lab", TemplateVersion: 3, Who: "ada@corp", When: ago(3 * time.Minute), Desired: true, Changed: []string{"CPU a worker", "Memory a worker, GiB", "Pods", "Services", "Workers"}},
 		{Number: 8, Template: "Lab", TemplateVersion: 3, Who: "grace@corp", When: ago(5 * time.Hour), Applied: true, Changed: []string{"Workers"}},
 		{Number: 7, Template: "Lab", TemplateVersion: 2, Who: "grace@corp", When: ago(90 * time.Hour), Broken: true},
@@ -74,6 +74,7 @@ func life() []Exhibit {
 			{Name: automation.FieldZone, Kind: ui.Text, Span: 2, Title: "Time zone", Value: "Mars/Olympus", Problem: i18n.M("window.time_zone")},
 		},
 		ChannelFields: []ui.Field{{Name: automation.FieldName, Kind: ui.Text, Span: 2, Title: "Name"}, {Name: automation.FieldAddress, Kind: ui.Text, Span: 4, Title: "Address"}},
+		AnyWindow:     true, Table: table(paths.Automation(slug), "", "window.filter", 2, 2),
 		Windows: []automation.Window{
 			{ID: "w1", Days: []i18n.Message{i18n.M("day.1"), i18n.M("day.2")}, From: "22:00", Hours: 4, Zone: "Europe/Berlin", Open: true},
 			{ID: "w2", Cluster: "payments-prod-2", Days: []i18n.Message{i18n.M("day.64")}, From: "02:30", Hours: 1.5, Zone: "UTC"},

@@ -38,11 +38,14 @@ func templatePages() []Exhibit {
 		{Number: 2, Comment: "Broken: the pod network was too small", CreatedBy: "grace@corp", CreatedAt: ago(50 * time.Hour)},
 		{Number: 1, Available: true, CreatedBy: "commander", CreatedAt: ago(2000 * time.Hour), Clusters: 1},
 	}
+	unused := templateHead(templates.TabClusters)
+	unused.Clusters = 0
+	saved := table(paths.Template(slug, "t1"), "-"+templates.SortVersion, "templates.filter_versions", 3, 3)
 	archived := templateHead(templates.TabVersions)
 	archived.Archived, archived.CanCreate, archived.Shipped = true, false, false
 	reader := templateHead(templates.TabVersions)
 	reader.CanEdit, reader.CanCreate = false, false
-	made := templates.Clusters{Head: templateHead(templates.TabClusters), Pages: ui.Pages{From: 1, To: 2, Total: 2}, Rows: []templates.Cluster{
+	made := templates.Clusters{Head: templateHead(templates.TabClusters), Table: table(paths.TemplateClusters(slug, "t1", paths.Query{}), templates.SortName, "clusters.filter_name", 2, 2), Rows: []templates.Cluster{
 		{ID: "c1", Name: "payments-prod-1", Status: ui.ClusterStatus("in_sync"), Version: 3, Current: true, Kubernetes: "1.37.1", Agent: heard(4 * time.Second)},
 		{ID: "c2", Name: "payments-prod-2", Status: ui.ClusterStatus("delete"), Version: 1, Agent: heard(time.Hour)},
 	}}
@@ -65,11 +68,11 @@ func templatePages() []Exhibit {
 		shown("template-list", templates.ListBody(list)),
 		shown("template-list-no-results", templates.ListBody(none)),
 		shown("template-list-empty", templates.ListBody(templates.List{Slug: slug, CanEdit: true})),
-		shown("template", templates.VersionsBody(templates.Versions{Head: templateHead(templates.TabVersions), Rows: versions, Pages: ui.Pages{From: 1, To: 3, Total: 3}})),
-		shown("template-archived", templates.VersionsBody(templates.Versions{Head: archived, Rows: versions})),
-		shown("template-reader", templates.VersionsBody(templates.Versions{Head: reader, Rows: versions})),
+		shown("template", templates.VersionsBody(templates.Versions{Head: templateHead(templates.TabVersions), Rows: versions, Table: saved})),
+		shown("template-archived", templates.VersionsBody(templates.Versions{Head: archived, Rows: versions, Table: saved})),
+		shown("template-reader", templates.VersionsBody(templates.Versions{Head: reader, Rows: versions, Table: saved})),
 		shown("template-clusters", templates.ClustersBody(made)),
-		shown("template-clusters-empty", templates.ClustersBody(templates.Clusters{Head: templateHead(templates.TabClusters)})),
+		shown("template-clusters-empty", templates.ClustersBody(templates.Clusters{Head: unused})),
 		shown("template-version", templates.VersionBody(page)),
 		shown("template-import", templates.ImportBody(templates.Import{
 			Slug: slug, Nonce: "n1", Message: i18n.M("template.file.problem", 2, "params"), Problems: []i18n.Message{i18n.M("render.yaml", 3, "did not find expected key")},

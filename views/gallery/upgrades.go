@@ -31,6 +31,9 @@ func upgrades() []Exhibit {
 		shelled("switch-empty", layout.SectionTemplates, i18n.M("switch.title"), upgrade.ChoiceBody(upgrade.Choice{
 			Slug: slug, ID: "t1", Template: "Lab", Query: paths.Switching{Version: 7}, Versions: []int{7},
 		})),
+		shelled("switch-moves", layout.SectionTemplates, i18n.M("switch.title"), upgrade.MovesBody(upgrade.Moves{
+			Slug: slug, ID: "t1", Template: "Lab", Any: true, Rows: switchChoice().Earlier, Table: table(paths.TemplateMoves(slug, "t1"), "-"+upgrade.SortCreated, "switch.filter_moves", 2, 2),
+		})),
 		shelled("switch-preview", layout.SectionTemplates, i18n.M("switch.title"), upgrade.PreviewBody(switchPreview())),
 		shelled("switch-running", layout.SectionTemplates, i18n.M("switch.to_version", 7), upgrade.MoveBody(move("running"))),
 		shelled("switch-stopped", layout.SectionTemplates, i18n.M("switch.to_version", 7), upgrade.MoveBody(move("stopped"))),
@@ -116,7 +119,7 @@ func move(status string) upgrade.Move {
 	m := upgrade.Move{
 		ID: moveID, Slug: slug, TemplateID: "t1", Template: "Lab", Version: 7, Status: ui.Status{Tone: ui.Busy, Word: i18n.M("switch.status.running")},
 		Text: i18n.M("switch.next.running"), Total: 5, Over: 2, Percent: 40, Who: "ada@corp", When: ago(12 * time.Minute),
-		Wave: 2, Parallel: 2, Stop: true, CanCancel: true, Pages: ui.Pages{From: 1, To: 5, Total: 5},
+		Wave: 2, Parallel: 2, Stop: true, CanCancel: true, Table: table(paths.Move(moveID), upgrade.SortWave, "clusters.filter_name", 5, 5),
 	}
 	done, running := line("c1", "prod-east", 1, state(ui.Good, "done")), line("c3", "stage", 2, state(ui.Busy, "running"))
 	done.Task, running.Task, running.Percent, running.Running = taskID, taskID, 35, true
@@ -136,7 +139,7 @@ func move(status string) upgrade.Move {
 		if name == "all" {
 			label = i18n.M("filter.all")
 		}
-		m.Filters = append(m.Filters, ui.Filter{Name: name, Label: label, Count: 5 - min(i, 5), Href: paths.Move(moveID), Pressed: i == 0})
+		m.Table.Filters = append(m.Table.Filters, ui.Filter{Name: name, Label: label, Count: 5 - min(i, 5), Href: paths.Move(moveID), Pressed: i == 0})
 	}
 	m.Lines = []upgrade.MoveLine{done, refused, running, waiting, last}
 	return m

@@ -45,11 +45,6 @@ func TemplateImport(slug string) string { return fill(RouteTemplateImport, slug)
 // Template is the page of a template with its versions.
 func Template(slug, id string) string { return fill(RouteTemplate, slug, id) }
 
-// TemplateVersions is the list of a template's versions as a query asks for it.
-func TemplateVersions(slug, id string, q Query) string {
-	return fill(RouteTemplate, slug, id) + q.encode()
-}
-
 // TemplateClusters lists the clusters made from a template.
 func TemplateClusters(slug, id string, q Query) string {
 	return fill(RouteTemplateClusters, slug, id) + q.encode()

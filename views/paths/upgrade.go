@@ -13,6 +13,8 @@ const (
 	RouteTemplateSwitch        = "/workspaces/{slug}/templates/{id}/switch"
 	RouteTemplateSwitchPreview = "/workspaces/{slug}/templates/{id}/switch/preview"
 
+	RouteTemplateMoves = "/workspaces/{slug}/templates/{id}/moves"
+
 	RouteMove       = "/switches/{id}"
 	RouteMoveCancel = "/switches/{id}/cancellation"
 )
@@ -63,11 +65,11 @@ func TemplateSwitchPreview(slug, id string) string {
 // Move is the page of a move of many clusters.
 func Move(id string) string { return fill(RouteMove, id) }
 
-// MoveList is the same as a query asks for it.
-func MoveList(id string, q Query) string { return fill(RouteMove, id) + q.encode() }
-
 // MoveCancel starts nothing more of a move (POST).
 func MoveCancel(id string) string { return fill(RouteMoveCancel, id) }
 
 // TopicMove is the live topic of a move.
 func TopicMove(id string) string { return "switch:" + id }
+
+// TemplateMoves lists the moves to versions of a template.
+func TemplateMoves(slug, id string) string { return fill(RouteTemplateMoves, slug, id) }

@@ -8,8 +8,8 @@ import (
 // SortCreated is the name by which tasks are sorted by their time.
 const SortCreated = "created"
 
-// sortable are the heads of a workspace's tasks.
-func sortable(t ui.Table) []ui.Column {
+// Sortable are the heads of a list of tasks.
+func Sortable(t ui.Table) []ui.Column {
 	columns := Columns()
 	last := len(columns) - 1
 	columns[last] = t.Column(columns[last].Label, SortCreated, columns[last])

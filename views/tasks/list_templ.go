@@ -106,7 +106,7 @@ func ListBody(l List) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = ui.Listed(l.Table, sortable(l.Table)).Render(templ.WithChildren(ctx, templ_7745c5c3_Var3), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = ui.Listed(l.Table, Sortable(l.Table)).Render(templ.WithChildren(ctx, templ_7745c5c3_Var3), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -11,7 +11,36 @@ const (
 	SortVersion  = "version"
 	SortClusters = "clusters"
 	SortChanged  = "changed"
+	SortStatus   = "status"
 )
+
+// The saved views of a template's versions.
+const (
+	StatusAvailable = "available"
+	StatusWithdrawn = "withdrawn"
+)
+
+// versionHeads are the heads of the list of a template's versions.
+func versionHeads(t ui.Table) []ui.Column {
+	return []ui.Column{
+		t.Column(i18n.M("templates.version"), SortVersion, ui.Column{}),
+		{Label: i18n.M("templates.use")},
+		t.Column(i18n.M("templates.clusters"), SortClusters, ui.Column{Number: true}),
+		{Label: i18n.M("templates.saved"), Priority: 2},
+		{Label: i18n.M("templates.actions"), Number: true},
+	}
+}
+
+// clusterHeads are the heads of the list of the clusters made from a template.
+func clusterHeads(t ui.Table) []ui.Column {
+	return []ui.Column{
+		t.Column(i18n.M("clusters.column.name"), SortName, ui.Column{}),
+		t.Column(i18n.M("clusters.column.status"), SortStatus, ui.Column{}),
+		t.Column(i18n.M("templates.version"), SortVersion, ui.Column{}),
+		{Label: i18n.M("clusters.column.agent"), Priority: 2},
+		{Label: i18n.M("clusters.column.version"), Priority: 3},
+	}
+}
 
 // StatusArchived is the saved view of the templates in the archive.
 const StatusArchived = "archived"

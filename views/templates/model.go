@@ -61,8 +61,8 @@ type Version struct {
 // Versions is the page of a template with its versions.
 type Versions struct {
 	Head
+	Table ui.Table
 	Rows  []Version
-	Pages ui.Pages
 }
 
 // Cluster is a cluster made from a template.
@@ -78,8 +78,8 @@ type Cluster struct {
 // Clusters is the tab of the clusters made from a template.
 type Clusters struct {
 	Head
+	Table ui.Table
 	Rows  []Cluster
-	Pages ui.Pages
 }
 
 // Names of the forms' fields.

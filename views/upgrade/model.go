@@ -117,6 +117,14 @@ type Earlier struct {
 	Clusters, Done, Failed, Refuse int
 }
 
+// Moves is the list of the moves to versions of a template.
+type Moves struct {
+	Slug, ID, Template string
+	Any                bool // there is one, shown or not
+	Table              ui.Table
+	Rows               []Earlier
+}
+
 // Line is what a move would make of one cluster.
 type Line struct {
 	ID, Name string
@@ -164,7 +172,6 @@ type Move struct {
 	Wave, Parallel       int
 	Stop                 bool
 	CanCancel            bool
-	Filters              []ui.Filter
+	Table                ui.Table
 	Lines                []MoveLine
-	Pages                ui.Pages
 }

@@ -157,7 +157,7 @@ func (a *api) listRevisions(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	cluster, rows, err := a.fleet.History(r.Context(), callerOf(r.Context()).actor, id)
+	cluster, rows, _, err := a.fleet.History(r.Context(), callerOf(r.Context()).actor, id, fleet.HistoryFilter{})
 	if err != nil {
 		return err
 	}

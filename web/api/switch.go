@@ -45,17 +45,17 @@ type switchedCluster struct {
 	FinishedAt   *moment           `json:"finished_at"`
 }
 
-func summaryOfSwitch(m store.BulkSwitch, number int) switchSummary {
+func summaryOfSwitch(m store.BulkSwitch, number int, who string) switchSummary {
 	return switchSummary{
 		ID: m.ID, ClusterTemplateVersionID: m.TemplateVersionID, Version: number, Status: m.Status, WaveSize: m.WaveSize,
-		Parallel: m.Parallel, StopAtFailure: m.StopAtFailure, CreatedBy: m.ActorName,
+		Parallel: m.Parallel, StopAtFailure: m.StopAtFailure, CreatedBy: who,
 		CreatedAt: moment(m.CreatedAt), UpdatedAt: moment(m.ChangedAt), FinishedAt: optional(m.FinishedAt),
 	}
 }
 
 func switchOf(ctx context.Context, view fleet.SwitchView) clusterSwitch {
 	out := clusterSwitch{
-		switchSummary: summaryOfSwitch(view.BulkSwitch, view.Version.Number), ClusterTemplateID: view.Template.ID,
+		switchSummary: summaryOfSwitch(view.BulkSwitch, view.Version.Number, view.Who), ClusterTemplateID: view.Template.ID,
 		Counts: map[store.SwitchState]int64{}, Clusters: []switchedCluster{},
 	}
 	for _, state := range []store.SwitchState{store.SwitchWaits, store.SwitchRuns, store.SwitchDone, store.SwitchFailed, store.SwitchRefused, store.SwitchSkipped} {

@@ -199,13 +199,13 @@ func (a *api) listSwitches(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fault.Wrap(fault.NotFound, err, "fault.not_found")
 	}
-	rows, err := a.fleet.BulkSwitches(r.Context(), callerOf(r.Context()).actor, template)
+	rows, _, err := a.fleet.BulkSwitches(r.Context(), callerOf(r.Context()).actor, template, fleet.SwitchesFilter{})
 	if err != nil {
 		return err
 	}
 	out := make([]switchSummary, 0, len(rows))
 	for _, row := range rows {
-		out = append(out, summaryOfSwitch(row.BulkSwitch, row.VersionNumber))
+		out = append(out, summaryOfSwitch(row.BulkSwitch, row.VersionNumber, fleet.SwitchAuthor(row)))
 	}
 	send(w, http.StatusOK, out)
 	return nil

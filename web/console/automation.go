@@ -75,7 +75,7 @@ func (c *Console) automation(w http.ResponseWriter, r *http.Request, status int,
 	for _, event := range fleet.Events {
 		p.Events = append(p.Events, automation.Check{Name: automation.FieldEvent, Value: event, Label: i18n.M("event." + event), Checked: slices.Contains(t.events, event)})
 	}
-	names := map[uuid.UUID]string{}
+	names, all := map[uuid.UUID]string{}, []automation.Window(nil)
 	for _, window := range windows {
 		cluster := ""
 		if id := window.ClusterID; id != nil {
@@ -88,14 +88,25 @@ func (c *Console) automation(w http.ResponseWriter, r *http.Request, status int,
 			}
 			cluster = names[*id]
 		}
-		p.Windows = append(p.Windows, windowOf(window, cluster, c.Fleet.Clock.Now()))
+		all = append(all, windowOf(window, cluster, c.Fleet.Clock.Now()))
 	}
+	query, total := paths.ParseQuery(r.URL.Query()), 0
+	p.Windows, total = windowRows.find(c, query, all)
+	p.AnyWindow, p.Table = len(all) > 0, c.table(query, paths.Automation(workspace.Slug), "", "window.filter", len(p.Windows), total)
 	for _, row := range channels {
 		p.Channels = append(p.Channels, channelOf(row))
 	}
 	return c.show(w, r, status, page{
 		title: i18n.M("automation.title"), section: layout.SectionWorkspace, workspace: &workspace, content: automation.Body(p),
 	})
+}
+
+var windowRows = handful[automation.Window]{
+	text: func(w automation.Window) string { return w.Cluster + " " + w.Zone + " " + w.From },
+	orders: map[string]func(a, b automation.Window) int{
+		automation.SortStarts:  by(func(w automation.Window) string { return w.From }),
+		automation.SortCluster: byName(func(w automation.Window) string { return w.Cluster }),
+	},
 }
 
 func dayOf(bit int) i18n.Message { return i18n.M("day." + strconv.Itoa(bit)) }

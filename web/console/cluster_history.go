@@ -23,16 +23,22 @@ func (c *Console) ClusterHistory(w http.ResponseWriter, r *http.Request) error {
 	if done {
 		return err
 	}
-	_, rows, err := c.Fleet.History(r.Context(), actor(r), view.ID)
+	query := paths.ParseQuery(r.URL.Query())
+	_, rows, total, err := c.Fleet.History(r.Context(), actor(r), view.ID, fleet.HistoryFilter{
+		Search: query.Text, OldestFirst: query.Sort == clusters.SortRevision && !query.Descending, Limit: c.size(), Start: c.first(query),
+	})
 	if err != nil {
 		return err
 	}
-	h := clusters.History{Head: c.head(view, actor(r), clusters.TabHistory)}
-	h.CanRollback = h.Can.Edit
-	for i, row := range rows {
-		revision := revisionOf(view, row)
-		if i+1 < len(rows) {
-			revision.Changed = changedTitles(view.Wanted.Schema, row.Parameters, rows[i+1].Parameters)
+	h := clusters.History{
+		Head:  c.head(view, actor(r), clusters.TabHistory),
+		Table: c.table(query, paths.ClusterHistory(view.ID.String()), "-"+clusters.SortRevision, "history.filter", len(rows), total),
+	}
+	h.CanRollback, h.Table.Kind = h.Can.Edit, "history"
+	for _, row := range rows {
+		revision := revisionOf(view, row.ClusterRevisionsRow)
+		if row.Revision > 1 {
+			revision.Changed = changedTitles(view.Wanted.Schema, row.Parameters, row.Before)
 		}
 		h.Revisions = append(h.Revisions, revision)
 	}
@@ -94,7 +100,7 @@ func (c *Console) ClusterComparison(w http.ResponseWriter, r *http.Request) erro
 	if err != nil {
 		return err
 	}
-	_, rows, err := c.Fleet.History(r.Context(), actor(r), view.ID)
+	_, rows, _, err := c.Fleet.History(r.Context(), actor(r), view.ID, fleet.HistoryFilter{})
 	if err != nil {
 		return err
 	}
@@ -106,7 +112,7 @@ func (c *Console) ClusterComparison(w http.ResponseWriter, r *http.Request) erro
 }
 
 // choices are the sides that can be compared, those that are compared now among them.
-func choices(view fleet.ClusterView, rows []store.ClusterRevisionsRow, chosen ...string) []clusters.Choice {
+func choices(view fleet.ClusterView, rows []fleet.Past, chosen ...string) []clusters.Choice {
 	out := []clusters.Choice{{Value: fleet.SideDesired, Label: i18n.M("history.side.desired")}}
 	if view.AppliedRevision != nil {
 		out = append(out, clusters.Choice{Value: fleet.SideApplied, Label: i18n.M("history.side.applied")})

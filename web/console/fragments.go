@@ -76,10 +76,13 @@ func (c *Console) renderCluster(ctx context.Context, who fleet.Actor, id uuid.UU
 		return clusters.LiveHead(c.head(view, who, clusters.TabNone)), nil
 	case partsKubernetes:
 		k := c.kubernetes(view, who)
-		return append(clusters.LiveHead(k.Head), clusters.LiveObjects(k)), nil
+		return append(clusters.LiveHead(k.Head), clusters.LiveObjects(k), clusters.LiveObjectsState(k)), nil
 	case partsTasks:
-		t := c.clusterTasks(view, who)
-		return append(clusters.LiveHead(t.Head), clusters.LiveTaskList(t)), nil
+		out := clusters.LiveHead(c.head(view, who, clusters.TabTasks))
+		for _, row := range taskRows(view, len(view.Tasks)) {
+			out = append(out, tasks.LiveRow(row))
+		}
+		return append(out, clusters.LiveNewestTask(view.ID.String(), newestTask(view))), nil
 	}
 	return clusters.Live(c.overview(view, who)), nil
 }
@@ -163,7 +166,7 @@ func (c *Console) renderTasks(ctx context.Context, who fleet.Actor, id uuid.UUID
 			pill.Count++
 		}
 	}
-	for _, f := range taskFiltersOf(workspace.Slug, paths.Query{}, found.Statuses) {
+	for _, f := range taskFiltersOf(paths.Tasks(workspace.Slug), paths.Query{}, found.Statuses) {
 		out = append(out, ui.LiveCount(f))
 	}
 	return append(out, tasks.LiveNew(pill)), nil

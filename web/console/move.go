@@ -24,20 +24,17 @@ func (c *Console) Move(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	query := paths.ParseQuery(r.URL.Query())
-	query = paths.Query{Status: query.Status, Page: query.Page}
 	now := c.Fleet.Clock.Now()
 	view, err := c.Fleet.BulkSwitch(r.Context(), actor(r), moveID, fleet.SwitchFilter{
-		States: moveStates(query.Status), Limit: c.size(), Start: c.first(query),
+		States: moveStates(query.Status), Search: query.Text, Sort: query.Order(), Limit: c.size(), Start: c.first(query),
 	})
 	if err != nil {
 		return err
 	}
 	m := moveOf(view, actor(r), query)
-	matching := m.Total
-	if states := moveStates(query.Status); states != nil {
-		matching = int(view.Counts[states[0]])
-	}
-	m.Pages = c.pages(query, len(view.Clusters), matching, func(q paths.Query) string { return paths.MoveList(m.ID, q) })
+	filters := m.Table.Filters
+	m.Table = c.table(query, paths.Move(m.ID), upgrade.SortWave, "clusters.filter_name", len(view.Clusters), view.Found)
+	m.Table.Kind, m.Table.Filters = "move", filters
 	p := page{title: i18n.M("switch.to_version", m.Version), tab: i18n.Plain(m.Template), content: upgrade.MoveBody(m)}
 	if view.FinishedAt == nil {
 		p.live = paths.Live(now.UnixMilli(), paths.TopicMove(m.ID))
@@ -90,7 +87,7 @@ func moveOf(view fleet.SwitchView, who fleet.Actor, query paths.Query) upgrade.M
 	m := upgrade.Move{
 		ID: view.ID.String(), Slug: view.Workspace.Slug, TemplateID: view.Template.ID.String(), Template: view.Template.Name,
 		Version: view.Version.Number, Status: moveStatus(view.Status), Text: i18n.M("switch.next." + string(view.Status)),
-		Total: totalOf(view.Counts, nil), Who: view.ActorName, When: view.CreatedAt, Ended: moment(view.FinishedAt),
+		Total: totalOf(view.Counts, nil), Who: view.Who, When: view.CreatedAt, Ended: moment(view.FinishedAt),
 		Wave: view.WaveSize, Parallel: view.Parallel, Stop: view.StopAtFailure,
 		CanCancel: view.Status == store.SwitchRunning && fleet.May(who.Role(view.WorkspaceID), fleet.ClustersEdit),
 	}
@@ -101,11 +98,11 @@ func moveOf(view fleet.SwitchView, who fleet.Actor, query paths.Query) upgrade.M
 	if view.Status == store.SwitchCancelled && view.FinishedAt == nil {
 		m.Text = i18n.M("switch.next.cancelling")
 	}
-	m.Filters = append(m.Filters, ui.Filter{Name: "all", Label: i18n.M("filter.all"), Count: m.Total, Href: paths.MoveList(m.ID, query.Only("")), Pressed: moveStates(query.Status) == nil})
+	m.Table.Filters = append(m.Table.Filters, ui.Filter{Name: "all", Label: i18n.M("filter.all"), Count: m.Total, Href: paths.Asked(paths.Move(m.ID), query.Only("")), Pressed: moveStates(query.Status) == nil})
 	for _, state := range moveOrder {
-		m.Filters = append(m.Filters, ui.Filter{
+		m.Table.Filters = append(m.Table.Filters, ui.Filter{
 			Name: string(state), Label: i18n.M("switch.state." + string(state)), Count: int(view.Counts[state]),
-			Href: paths.MoveList(m.ID, query.Only(string(state))), Pressed: query.Status == string(state),
+			Href: paths.Asked(paths.Move(m.ID), query.Only(string(state))), Pressed: query.Status == string(state),
 		})
 	}
 	for _, line := range view.Clusters {

@@ -3,16 +3,17 @@ package console
 import (
 	"encoding/json"
 
+	"commander/fleet"
 	"commander/store"
 	"commander/views/i18n"
 	"commander/views/tasks"
 )
 
 // decisions put what people did with a task in words.
-func decisions(audits []store.Audit) []tasks.Decision {
-	out := make([]tasks.Decision, 0, len(audits))
-	for _, a := range audits {
-		out = append(out, tasks.Decision{What: decided(a), Actor: a.ActorName, At: a.At})
+func decisions(all []fleet.Decision) []tasks.Decision {
+	out := make([]tasks.Decision, 0, len(all))
+	for _, d := range all {
+		out = append(out, tasks.Decision{What: decided(d.Audit), Actor: d.Who, At: d.At})
 	}
 	return out
 }

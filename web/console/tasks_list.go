@@ -32,16 +32,8 @@ func (c *Console) Tasks(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	query := paths.ParseQuery(r.URL.Query())
-	filter := fleet.TaskFilter{
-		Named: query.Text, OldestFirst: query.Sort == tasks.SortCreated && !query.Descending, Limit: c.size(), Start: c.first(query),
-	}
-	for _, f := range taskFilters {
-		if f.name == query.Status {
-			filter.Statuses = f.statuses
-		}
-	}
 	now := c.Fleet.Clock.Now()
-	found, err := c.Fleet.Tasks(r.Context(), actor(r), workspace.ID, filter)
+	found, err := c.Fleet.Tasks(r.Context(), actor(r), workspace.ID, c.taskFilter(query))
 	if err != nil {
 		return err
 	}
@@ -49,7 +41,7 @@ func (c *Console) Tasks(w http.ResponseWriter, r *http.Request) error {
 		Slug: workspace.Slug, Any: totalOf(found.Statuses, nil) > 0,
 		Table: c.table(query, paths.Tasks(workspace.Slug), "-"+tasks.SortCreated, "tasks.filter", len(found.Rows), int(found.Total)),
 	}
-	list.Table.Kind, list.Table.Filters = "tasks", taskFiltersOf(workspace.Slug, query, found.Statuses)
+	list.Table.Kind, list.Table.Filters = "tasks", taskFiltersOf(paths.Tasks(workspace.Slug), query, found.Statuses)
 	late, due, err := c.Fleet.LateChecks(r.Context(), actor(r), workspace.ID)
 	if err != nil {
 		return err
@@ -67,7 +59,20 @@ func (c *Console) Tasks(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-func taskFiltersOf(slug string, query paths.Query, counts map[store.TaskStatus]int64) []ui.Filter {
+// taskFilter is what the address of a list of tasks asks for.
+func (c *Console) taskFilter(query paths.Query) fleet.TaskFilter {
+	filter := fleet.TaskFilter{
+		Named: query.Text, OldestFirst: query.Sort == tasks.SortCreated && !query.Descending, Limit: c.size(), Start: c.first(query),
+	}
+	for _, f := range taskFilters {
+		if f.name == query.Status {
+			filter.Statuses = f.statuses
+		}
+	}
+	return filter
+}
+
+func taskFiltersOf(address string, query paths.Query, counts map[store.TaskStatus]int64) []ui.Filter {
 	filters := make([]ui.Filter, 0, len(taskFilters))
 	for _, f := range taskFilters {
 		label := f.name
@@ -76,7 +81,7 @@ func taskFiltersOf(slug string, query paths.Query, counts map[store.TaskStatus]i
 		}
 		filters = append(filters, ui.Filter{
 			Name: label, Label: i18n.M("filter." + label), Count: totalOf(counts, f.statuses),
-			Href: paths.TaskList(slug, query.Only(f.name)), Pressed: query.Status == f.name,
+			Href: paths.Asked(address, query.Only(f.name)), Pressed: query.Status == f.name,
 		})
 	}
 	return filters

@@ -22,16 +22,28 @@ func (c *Console) Template(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	query := paths.Query{Page: paths.ParseQuery(r.URL.Query()).Page}
-	found, err := c.Fleet.TemplateVersions(r.Context(), actor(r), t.ClusterTemplate, c.size(), c.first(query))
+	query, address := paths.ParseQuery(r.URL.Query()), paths.Template(t.Workspace.Slug, t.ID.String())
+	filter := fleet.VersionFilter{Search: query.Text, Sort: query.Order(), Limit: c.size(), Start: c.first(query)}
+	for status, available := range map[string]bool{templates.StatusAvailable: true, templates.StatusWithdrawn: false} {
+		if query.Status == status {
+			filter.Available = &available
+		}
+	}
+	found, total, err := c.Fleet.TemplateVersions(r.Context(), actor(r), t.ClusterTemplate, filter)
 	if err != nil {
 		return err
 	}
 	shown := templates.Versions{
-		Head: templateHead(r, t, templates.TabVersions),
-		Pages: c.pages(query, len(found), t.Versions, func(q paths.Query) string {
-			return paths.TemplateVersions(t.Workspace.Slug, t.ID.String(), q)
-		}),
+		Head:  templateHead(r, t, templates.TabVersions),
+		Table: c.table(query, address, "-"+templates.SortVersion, "templates.filter_versions", len(found), total),
+	}
+	shown.Table.Kind = "versions"
+	for _, view := range []struct{ status, label string }{
+		{"", "filter.all"}, {templates.StatusAvailable, "templates.available"}, {templates.StatusWithdrawn, "templates.unavailable"},
+	} {
+		shown.Table.Filters = append(shown.Table.Filters, ui.Filter{
+			Label: i18n.M(view.label), Href: paths.Asked(address, query.Only(view.status)), Pressed: query.Status == view.status,
+		})
 	}
 	for _, v := range found {
 		shown.Rows = append(shown.Rows, templates.Version{
@@ -48,19 +60,21 @@ func (c *Console) TemplateClusters(w http.ResponseWriter, r *http.Request) error
 	if err != nil {
 		return err
 	}
-	query := paths.Query{Page: paths.ParseQuery(r.URL.Query()).Page}
-	lines, err := c.Fleet.TemplateClusters(r.Context(), actor(r), t.ClusterTemplate, c.size(), c.first(query))
+	query := paths.ParseQuery(r.URL.Query())
+	rows, total, err := c.Fleet.TemplateClusters(r.Context(), actor(r), t.ClusterTemplate, fleet.TemplateClustersFilter{
+		Search: query.Text, Sort: query.Order(), Limit: c.size(), Start: c.first(query),
+	})
 	if err != nil {
 		return err
 	}
+	address := paths.TemplateClusters(t.Workspace.Slug, t.ID.String(), paths.Query{})
 	shown := templates.Clusters{
-		Head: templateHead(r, t, templates.TabClusters),
-		Pages: c.pages(query, len(lines), t.Clusters, func(q paths.Query) string {
-			return paths.TemplateClusters(t.Workspace.Slug, t.ID.String(), q)
-		}),
+		Head:  templateHead(r, t, templates.TabClusters),
+		Table: c.table(query, address, templates.SortName, "clusters.filter_name", len(rows), total),
 	}
-	for _, line := range lines {
-		shown.Rows = append(shown.Rows, c.templateCluster(t, line))
+	shown.Table.Kind = "template-clusters"
+	for _, row := range rows {
+		shown.Rows = append(shown.Rows, c.templateCluster(t, row.ClusterLine))
 	}
 	return c.templatePage(w, r, http.StatusOK, t.Workspace, page{
 		title: i18n.Plain(t.Name), tab: i18n.M("templates.clusters"), content: templates.ClustersBody(shown),

@@ -56,17 +56,48 @@ func (c *Console) switchPage(w http.ResponseWriter, r *http.Request, status int,
 			})
 		}
 	}
-	moves, err := c.Fleet.BulkSwitches(r.Context(), actor(r), t.ID)
+	moves, _, err := c.Fleet.BulkSwitches(r.Context(), actor(r), t.ID, fleet.SwitchesFilter{Limit: newestMoves})
 	if err != nil {
 		return err
 	}
+	choice.Earlier = earlierMoves(moves)
+	return c.templatePage(w, r, status, t.Workspace, page{title: i18n.Plain(t.Name), tab: i18n.M("switch.title"), content: upgrade.ChoiceBody(choice)})
+}
+
+// newestMoves is how many moves stand below the choice of clusters; all of them have a list.
+const newestMoves = 5
+
+func earlierMoves(moves []store.BulkSwitchesOfTemplateRow) []upgrade.Earlier {
+	out := make([]upgrade.Earlier, 0, len(moves))
 	for _, m := range moves {
-		choice.Earlier = append(choice.Earlier, upgrade.Earlier{
-			ID: m.BulkSwitch.ID.String(), Version: m.VersionNumber, Status: moveStatus(m.BulkSwitch.Status), Who: m.BulkSwitch.ActorName,
+		out = append(out, upgrade.Earlier{
+			ID: m.BulkSwitch.ID.String(), Version: m.VersionNumber, Status: moveStatus(m.BulkSwitch.Status), Who: fleet.SwitchAuthor(m),
 			When: m.BulkSwitch.CreatedAt, Clusters: int(m.Clusters), Done: int(m.Done), Failed: int(m.Failed), Refuse: int(m.Refused),
 		})
 	}
-	return c.templatePage(w, r, status, t.Workspace, page{title: i18n.Plain(t.Name), tab: i18n.M("switch.title"), content: upgrade.ChoiceBody(choice)})
+	return out
+}
+
+// TemplateMoves lists the moves to versions of a template.
+func (c *Console) TemplateMoves(w http.ResponseWriter, r *http.Request) error {
+	t, err := c.template(r)
+	if err != nil {
+		return err
+	}
+	query := paths.ParseQuery(r.URL.Query())
+	found, total, err := c.Fleet.BulkSwitches(r.Context(), actor(r), t.ID, fleet.SwitchesFilter{
+		Search: query.Text, OldestFirst: query.Sort == upgrade.SortCreated && !query.Descending, Limit: c.size(), Start: c.first(query),
+	})
+	if err != nil {
+		return err
+	}
+	slug, id := t.Workspace.Slug, t.ID.String()
+	moves := upgrade.Moves{
+		Slug: slug, ID: id, Template: t.Name, Any: total > 0 || query.Text != "" || query.Page > 0, Rows: earlierMoves(found),
+		Table: c.table(query, paths.TemplateMoves(slug, id), "-"+upgrade.SortCreated, "switch.filter_moves", len(found), total),
+	}
+	moves.Table.Kind = "moves"
+	return c.templatePage(w, r, http.StatusOK, t.Workspace, page{title: i18n.Plain(t.Name), tab: i18n.M("switch.earlier"), content: upgrade.MovesBody(moves)})
 }
 
 // usable are the versions of a template that clusters may get, the newest first.

@@ -90,6 +90,12 @@ document.addEventListener("htmx:oobAfterSwap", (event) => {
   if (event.detail.focus) event.target.querySelector(event.detail.focus)?.focus({ preventScroll: true });
 });
 
+// What a list was drawn from has changed: the list asks for itself again. On a page that loads whole
+// this event is the page's, not the mark's.
+document.addEventListener("htmx:load", ({ target }) => {
+  if (target.dataset?.fresh !== undefined) target.dispatchEvent(new CustomEvent("fresh"));
+});
+
 // say tells a screen reader what changed, in short.
 function say(row) {
   const name = row.querySelector(".name")?.textContent.trim();

@@ -1,4 +1,6 @@
 // Navigation: the next page starts at its title, and a failure never leaves a white page.
+import { isLate } from "./newest.js";
+
 document.addEventListener("htmx:afterSettle", (event) => {
   const main = event.detail.elt;
   if (main?.id !== "main") return;
@@ -23,7 +25,9 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   event.detail.shouldSwap = false;
   unreachable();
 });
-document.addEventListener("htmx:sendError", unreachable);
+document.addEventListener("htmx:sendError", (event) => {
+  if (!isLate(event.detail.xhr)) unreachable();
+});
 
 // What is done with an answer is settled when its request is sent. A live update may draw the link
 // or the field anew meanwhile, and a removed element inherits nothing: htmx would put the whole next
