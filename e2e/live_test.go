@@ -113,7 +113,7 @@ func TestTheNewestRequestWins(t *testing.T) {
 
 	b.open(shared.url + "/")
 	js[bool](b, heldToItsEnd)
-	b.press("Name")
+	b.press("Running tasks")
 	b.until("the order is asked for", `window.letGo`)
 	b.press("Demo")
 	stays("a column", clusters, "Clusters")

@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -10,9 +11,14 @@ import (
 	"commander/store"
 )
 
-// mostChoices bounds the records that a form offers for one field: more are found by nobody, and
-// whoever needs another one has it free first.
+// mostChoices bounds the records that a form offers for one field at once; the others are searched for.
 const mostChoices = 500
+
+// Wanted is what a person asks a field of records for.
+type Wanted struct {
+	Catalog string // its slug; empty for the one that the field has by itself
+	Find    string // a text in the labels
+}
 
 // Choices are the records that a field of a cluster's form can be filled with.
 type Choices struct {
@@ -31,10 +37,10 @@ type RecordChoice struct {
 	Misfit, Archived bool
 }
 
-// RecordChoices finds what the fields of a form offer, by key. catalogs says which catalog a person
-// pointed a field at, by its slug; otherwise it is the one of the record that is chosen, or the one
-// that the template names. clusterID is uuid.Nil for a cluster to come.
-func (f *Fleet) RecordChoices(ctx context.Context, actor Actor, workspaceID, clusterID uuid.UUID, parameters schema.Schema, values store.Values, catalogs map[string]string) (map[string]Choices, error) {
+// RecordChoices finds what the fields of a form offer, by key. wanted says which catalog a person
+// pointed a field at; otherwise it is the one of the record that is chosen, or the one that the template
+// names. What is chosen is always among the records. clusterID is uuid.Nil for a cluster to come.
+func (f *Fleet) RecordChoices(ctx context.Context, actor Actor, workspaceID, clusterID uuid.UUID, parameters schema.Schema, values store.Values, wanted map[string]Wanted) (map[string]Choices, error) {
 	_, fields := withRecords(parameters)
 	if len(fields) == 0 {
 		return nil, nil
@@ -61,13 +67,13 @@ func (f *Fleet) RecordChoices(ctx context.Context, actor Actor, workspaceID, clu
 	for _, field := range fields {
 		choices := Choices{}
 		for _, row := range all {
-			if pointsAt(field, row.Catalog, catalogs[field.Key], chosen[field.Key], home) {
+			if pointsAt(field, row.Catalog, wanted[field.Key].Catalog, chosen[field.Key], home) {
 				choices.Catalog = row.Catalog
 				break
 			}
 		}
 		if choices.Catalog.ID != uuid.Nil {
-			if err := f.fillChoices(ctx, &choices, clusterID, chosen[field.Key]); err != nil {
+			if err := f.fillChoices(ctx, &choices, clusterID, chosen[field.Key], wanted[field.Key].Find); err != nil {
 				return nil, err
 			}
 		}
@@ -87,12 +93,13 @@ func pointsAt(field *schema.Field, catalog store.Catalog, pointed string, chosen
 	return catalog.Slug == field.Catalog && catalog.ArchivedAt == nil
 }
 
-func (f *Fleet) fillChoices(ctx context.Context, choices *Choices, clusterID uuid.UUID, chosen []uuid.UUID) error {
+func (f *Fleet) fillChoices(ctx context.Context, choices *Choices, clusterID uuid.UUID, chosen []uuid.UUID, find string) error {
 	if chosen == nil {
 		chosen = []uuid.UUID{}
 	}
+	find = strings.TrimSpace(find)
 	rows, err := f.Store.RecordChoices(ctx, store.RecordChoicesParams{
-		CatalogID: choices.Catalog.ID, ClusterID: clusterID, Chosen: chosen, Most: mostChoices,
+		CatalogID: choices.Catalog.ID, ClusterID: clusterID, Chosen: chosen, Search: find, Most: mostChoices,
 	})
 	if err != nil {
 		return fmt.Errorf("read the records of catalog %s: %w", choices.Catalog.Slug, store.AsFault(err))
@@ -102,7 +109,11 @@ func (f *Fleet) fillChoices(ctx context.Context, choices *Choices, clusterID uui
 			ID: row.ID.String(), Label: row.Label, User: row.UserName, Taken: choices.Catalog.Exclusive && row.UserName != "",
 			Misfit: !row.SchemaMatches, Archived: row.Archived,
 		})
-		choices.More = int(row.Total) - len(rows)
 	}
-	return nil
+	if len(rows) < mostChoices {
+		return nil
+	}
+	total, err := f.Store.CountRecordChoices(ctx, store.CountRecordChoicesParams{CatalogID: choices.Catalog.ID, Chosen: chosen, Search: find})
+	choices.More = int(total) + len(chosen) - len(rows)
+	return store.AsFault(err)
 }

@@ -48,7 +48,7 @@ func TestAFormOffersRecordsAndSaysWhoHasThem(t *testing.T) {
 		t.Errorf("for the holder: got %+v, %v", choices["master"].Records, err)
 	}
 	// A field shows the catalog that a person points it at, and the one of the record it has.
-	choices, err = b.RecordChoices(t.Context(), b.Admin, b.Workspace.ID, uuid.Nil, parameters, store.Values{"zone": pick(made[1])}, map[string]string{"master": "zones"})
+	choices, err = b.RecordChoices(t.Context(), b.Admin, b.Workspace.ID, uuid.Nil, parameters, store.Values{"zone": pick(made[1])}, map[string]fleet.Wanted{"master": {Catalog: "zones"}})
 	if err != nil || choices["master"].Catalog.Slug != "zones" || choices["zone"].Catalog.Slug != "hosts" {
 		t.Errorf("pointed elsewhere: got %s and %s, %v", choices["master"].Catalog.Slug, choices["zone"].Catalog.Slug, err)
 	}

@@ -101,6 +101,8 @@ type Querier interface {
 	// How many tasks are of clusters whose name holds a text.
 	CountNamedTasks(ctx context.Context, arg CountNamedTasksParams) (int64, error)
 	CountNewerClusters(ctx context.Context, arg CountNewerClustersParams) (int64, error)
+	// How many records of a catalog have a text in their label, apart from those that are chosen.
+	CountRecordChoices(ctx context.Context, arg CountRecordChoicesParams) (int64, error)
 	// How many records of a catalog are outside of the archive, used, and in the archive.
 	CountRecords(ctx context.Context, catalogID uuid.UUID) (CountRecordsRow, error)
 	// How many versions a template has, and how many clusters that are still managed.
@@ -228,7 +230,8 @@ type Querier interface {
 	QuietTasks(ctx context.Context, quietLimit time.Duration) ([]uuid.UUID, error)
 	Record(ctx context.Context, id uuid.UUID) (Record, error)
 	// Records of a catalog that a form offers, with the first other cluster that uses each: those that
-	// are chosen already, whatever they are, then those that nobody uses.
+	// are chosen already, whatever they are, then those that nobody uses, then the others, all of them with
+	// a text in their label. Each part ends at the limit, so that a large catalog is not read to its end.
 	RecordChoices(ctx context.Context, arg RecordChoicesParams) ([]RecordChoicesRow, error)
 	RecordForUpdate(ctx context.Context, id uuid.UUID) (Record, error)
 	// The record that has a value of a unique field already.

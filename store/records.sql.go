@@ -76,6 +76,26 @@ func (q *Queries) CatalogsOfRecords(ctx context.Context, arg CatalogsOfRecordsPa
 	return items, nil
 }
 
+const countRecordChoices = `-- name: CountRecordChoices :one
+select count(*) from records r
+where r.catalog_id = $1 and r.archived_at is null and r.id <> all($2::uuid[])
+  and ($3::text = '' or strpos(lower(r.label), lower($3)) > 0)
+`
+
+type CountRecordChoicesParams struct {
+	CatalogID uuid.UUID
+	Chosen    []uuid.UUID
+	Search    string
+}
+
+// How many records of a catalog have a text in their label, apart from those that are chosen.
+func (q *Queries) CountRecordChoices(ctx context.Context, arg CountRecordChoicesParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countRecordChoices, arg.CatalogID, arg.Chosen, arg.Search)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const countRecords = `-- name: CountRecords :one
 select count(*) filter (where r.archived_at is null)::bigint as records,
        count(*) filter (where r.archived_at is null and exists (select 1 from record_uses u where u.record_id = r.id))::bigint as used,
@@ -332,23 +352,38 @@ func (q *Queries) Record(ctx context.Context, id uuid.UUID) (Record, error) {
 }
 
 const recordChoices = `-- name: RecordChoices :many
-select r.id, r.label, r.schema_matches, (r.archived_at is not null)::boolean as archived, coalesce(u.name, '')::text as user_name,
-       count(*) over ()::bigint as total
-from records r
+with offered as (
+    (select r.id, 0 as part from records r where r.catalog_id = $3 and r.id = any($4::uuid[]))
+    union all
+    (select r.id, 1 from records r
+     where r.catalog_id = $3 and r.archived_at is null and r.id <> all($4::uuid[])
+       and ($5::text = '' or strpos(lower(r.label), lower($5)) > 0)
+       and not exists (select 1 from record_uses o where o.record_id = r.id and o.cluster_id <> $1)
+     order by r.label, r.id limit $2::integer)
+    union all
+    (select r.id, 2 from records r
+     where r.catalog_id = $3 and r.archived_at is null and r.id <> all($4::uuid[])
+       and ($5::text = '' or strpos(lower(r.label), lower($5)) > 0)
+       and exists (select 1 from record_uses o where o.record_id = r.id and o.cluster_id <> $1)
+     order by r.label, r.id limit $2::integer)
+)
+select r.id, r.label, r.schema_matches, (r.archived_at is not null)::boolean as archived, coalesce(u.name, '')::text as user_name
+from offered f
+join records r on r.id = f.id
 left join lateral (
     select c.name from record_uses o join clusters c on c.id = o.cluster_id
     where o.record_id = r.id and o.cluster_id <> $1 order by o.taken_at, c.id limit 1
 ) u on true
-where r.catalog_id = $2 and (r.archived_at is null or r.id = any($3::uuid[]))
-order by not r.id = any($3::uuid[]), u.name is not null, r.label, r.id
-limit $4::integer
+order by f.part, r.label, r.id
+limit $2::integer
 `
 
 type RecordChoicesParams struct {
 	ClusterID uuid.UUID
+	Most      int
 	CatalogID uuid.UUID
 	Chosen    []uuid.UUID
-	Most      int
+	Search    string
 }
 
 type RecordChoicesRow struct {
@@ -357,17 +392,18 @@ type RecordChoicesRow struct {
 	SchemaMatches bool
 	Archived      bool
 	UserName      string
-	Total         int64
 }
 
 // Records of a catalog that a form offers, with the first other cluster that uses each: those that
-// are chosen already, whatever they are, then those that nobody uses.
+// are chosen already, whatever they are, then those that nobody uses, then the others, all of them with
+// a text in their label. Each part ends at the limit, so that a large catalog is not read to its end.
 func (q *Queries) RecordChoices(ctx context.Context, arg RecordChoicesParams) ([]RecordChoicesRow, error) {
 	rows, err := q.db.Query(ctx, recordChoices,
 		arg.ClusterID,
+		arg.Most,
 		arg.CatalogID,
 		arg.Chosen,
-		arg.Most,
+		arg.Search,
 	)
 	if err != nil {
 		return nil, err
@@ -382,7 +418,6 @@ func (q *Queries) RecordChoices(ctx context.Context, arg RecordChoicesParams) ([
 			&i.SchemaMatches,
 			&i.Archived,
 			&i.UserName,
-			&i.Total,
 		); err != nil {
 			return nil, err
 		}

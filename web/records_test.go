@@ -3,8 +3,11 @@ package web
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 	"testing"
 
+	"github.com/PuerkitoBio/goquery"
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"commander/fleet"
@@ -153,4 +156,51 @@ func TestARegistryIsChosenForACluster(t *testing.T) {
 	rows, err := s.Registries(t.Context(), fleet.System, s.workspace.ID)
 	require.NoError(t, err)
 	require.Zero(t, rows[0].Clusters)
+}
+
+// TestARecordIsFoundAmongMany picks records that are not among those that a form shows at first.
+func TestARecordIsFoundAmongMany(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	template, ids := s.machines("- {key: master, title: Master, catalog: hosts, optional: true}\n- {key: workers, title: Workers, catalog: hosts, minItems: 1, maxItems: 2, optional: true}\n")
+	_, err := s.Store.Pool.Exec(t.Context(), `insert into records (catalog_id, plain, secrets, secrets_key, label, created_by)
+		select r.catalog_id, jsonb_build_object('address', n.text), r.secrets, r.secrets_key, n.text, 'test'
+		from records r, (select '172.16.' || lpad((i / 250)::text, 3, '0') || '.' || lpad((i % 250)::text, 3, '0') as text from generate_series(0, 19999) i) n where r.id = $1`, ids["10.0.0.1"])
+	require.NoError(t, err)
+	const far = "99.9.9.9"
+	hosts, err := s.Store.Record(t.Context(), uuid.MustParse(ids["10.0.0.1"]))
+	require.NoError(t, err)
+	_, err = s.CreateRecord(t.Context(), fleet.System, hosts.CatalogID, store.Values{"address": far, "password": "x"})
+	require.NoError(t, err)
+	_, err = s.Store.Pool.Exec(t.Context(), "analyze records")
+	require.NoError(t, err)
+	b := s.as("ann", store.RoleFull)
+	form := b.get(paths.NewCluster("demo", template))
+	box := func(a answer, key string) *goquery.Selection { return a.Find("[id='f-" + parameter(key) + "-box']") }
+	require.Equal(t, 501, box(form, "master").Find("[name='"+parameter("master")+"'] option").Length(), "and the one that is none")
+	require.Regexp(t, `19,504 more records are not shown`, box(form, "master").Text())
+	require.Zero(t, form.Find("[data-dual-filter]").Length(), "one search a field")
+
+	// With a script only the field comes anew, with what was found and what is chosen.
+	filled := form.fill(t, clusterForm, "name", "first", clusters.FindField("workers"), " "+far+" ", clusters.FieldAction, clusters.ActionSave)
+	filled[parameter("workers")] = []string{ids["10.0.0.2"]}
+	part := b.post(paths.NewPreview("demo"), filled, "HX-Request", "true", "HX-Target", "f-"+parameter("workers")+"-box")
+	require.Equal(t, 1, part.Find(".field").Length())
+	require.Equal(t, ids["10.0.0.2"], part.Find("[data-side=on] input").AttrOr("value", ""), "what is chosen stays")
+	require.Equal(t, far, strings.TrimSpace(part.Find("[data-side=off] label").Text()))
+	_, kept := part.Find("[data-find]").Attr("hx-preserve")
+	require.True(t, kept, "what is typed stays under the cursor")
+
+	// Without a script the form comes back with what was found.
+	whole := b.post(paths.NewPreview("demo"), form.fill(t, clusterForm, "name", "first", clusters.FindField("master"), far))
+	require.Equal(t, far, whole.Find("[name='"+clusters.FindField("master")+"']").AttrOr("value", ""))
+	found := box(whole, "master").Find("[name='" + parameter("master") + "'] option").Last()
+	require.Equal(t, far, strings.TrimSpace(found.Text()))
+	none := b.post(paths.NewPreview("demo"), form.fill(t, clusterForm, clusters.FindField("master"), "no such"))
+	require.Contains(t, box(none, "master").Text(), "No record fits", "and the search can be changed")
+	require.Equal(t, 1, box(none, "master").Find("[data-find]").Length())
+	got := b.post(paths.Clusters("demo"), whole.fill(t, clusterForm, parameter("master"), found.AttrOr("value", ""), clusters.FieldAction, clusters.ActionSave))
+	require.Equal(t, http.StatusSeeOther, got.StatusCode, got.Find(".problem").Text())
+	at := b.get(got.Header.Get("Location") + "/configuration")
+	require.Equal(t, far, strings.TrimSpace(box(at, "master").Find("[name='"+parameter("master")+"'] option[selected]").Text()))
 }

@@ -144,17 +144,38 @@ where r.id = any(@ids::uuid[]);
 
 -- name: RecordChoices :many
 -- Records of a catalog that a form offers, with the first other cluster that uses each: those that
--- are chosen already, whatever they are, then those that nobody uses.
-select r.id, r.label, r.schema_matches, (r.archived_at is not null)::boolean as archived, coalesce(u.name, '')::text as user_name,
-       count(*) over ()::bigint as total
-from records r
+-- are chosen already, whatever they are, then those that nobody uses, then the others, all of them with
+-- a text in their label. Each part ends at the limit, so that a large catalog is not read to its end.
+with offered as (
+    (select r.id, 0 as part from records r where r.catalog_id = @catalog_id and r.id = any(@chosen::uuid[]))
+    union all
+    (select r.id, 1 from records r
+     where r.catalog_id = @catalog_id and r.archived_at is null and r.id <> all(@chosen::uuid[])
+       and (@search::text = '' or strpos(lower(r.label), lower(@search)) > 0)
+       and not exists (select 1 from record_uses o where o.record_id = r.id and o.cluster_id <> @cluster_id)
+     order by r.label, r.id limit @most::integer)
+    union all
+    (select r.id, 2 from records r
+     where r.catalog_id = @catalog_id and r.archived_at is null and r.id <> all(@chosen::uuid[])
+       and (@search::text = '' or strpos(lower(r.label), lower(@search)) > 0)
+       and exists (select 1 from record_uses o where o.record_id = r.id and o.cluster_id <> @cluster_id)
+     order by r.label, r.id limit @most::integer)
+)
+select r.id, r.label, r.schema_matches, (r.archived_at is not null)::boolean as archived, coalesce(u.name, '')::text as user_name
+from offered f
+join records r on r.id = f.id
 left join lateral (
     select c.name from record_uses o join clusters c on c.id = o.cluster_id
     where o.record_id = r.id and o.cluster_id <> @cluster_id order by o.taken_at, c.id limit 1
 ) u on true
-where r.catalog_id = @catalog_id and (r.archived_at is null or r.id = any(@chosen::uuid[]))
-order by not r.id = any(@chosen::uuid[]), u.name is not null, r.label, r.id
+order by f.part, r.label, r.id
 limit @most::integer;
+
+-- name: CountRecordChoices :one
+-- How many records of a catalog have a text in their label, apart from those that are chosen.
+select count(*) from records r
+where r.catalog_id = @catalog_id and r.archived_at is null and r.id <> all(@chosen::uuid[])
+  and (@search::text = '' or strpos(lower(r.label), lower(@search)) > 0);
 
 -- name: CatalogsOfRecords :many
 -- The catalog of each record, in the workspace.

@@ -92,6 +92,7 @@ const (
 	valuePrefix   = "values."
 	catalogPrefix = "catalogs." // the catalog that a person points the parameter at
 	shownPrefix   = "shown."    // the catalog whose records the form shows
+	findPrefix    = "find."     // what its records are searched for
 	forgetPrefix  = "forget."   // gives up the secret that is saved
 )
 
@@ -104,6 +105,9 @@ func CatalogField(key string) string { return catalogPrefix + key }
 // ShownField is the form name of the catalog whose records a parameter shows.
 func ShownField(key string) string { return shownPrefix + key }
 
+// FindField is the form name of what the records of a parameter are searched for.
+func FindField(key string) string { return findPrefix + key }
+
 // ForgetField is the form name of giving up the secret of a parameter.
 func ForgetField(key string) string { return forgetPrefix + key }
 
@@ -112,6 +116,9 @@ func ValueKey(field string) (key string, ok bool) { return keyOf(field, valuePre
 
 // CatalogKey is the parameter that a form name points at a catalog.
 func CatalogKey(field string) (key string, ok bool) { return keyOf(field, catalogPrefix) }
+
+// FindKey is the parameter whose records a form name searches.
+func FindKey(field string) (key string, ok bool) { return keyOf(field, findPrefix) }
 
 // ForgetKey is the parameter whose secret a form name gives up.
 func ForgetKey(field string) (key string, ok bool) { return keyOf(field, forgetPrefix) }

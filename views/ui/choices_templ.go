@@ -247,7 +247,7 @@ func half(f Field, chosen bool, title, all string) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if !chosen && len(f.Options) > filterFrom {
+		if !chosen && len(f.Options) > filterFrom && f.Find == nil {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "<input type=\"search\" data-dual-filter placeholder=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

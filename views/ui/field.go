@@ -55,6 +55,16 @@ type Field struct {
 	Forgotten bool
 	// Source is where the options come from, when a person can say so.
 	Source *Source
+	// Find searches the options, when there are more than are shown.
+	Find *Find
+}
+
+// Find asks for those options of a field that have a text.
+type Find struct {
+	Name  string // of the control in the form
+	Value string
+	// Refresh is the address that the form is sent to for the options.
+	Refresh string
 }
 
 // Source lets a person point a field at another catalog.

@@ -29,6 +29,7 @@ type source struct {
 	values map[string]string // as typed
 	saved  store.Values      // what is saved already, nil for something new
 	forget map[string]bool   // secrets that a person gives up
+	wanted map[string]fleet.Wanted
 	// offers are what fields of the inventory can be filled with, catalogs those that they can be
 	// pointed at, and refresh is where the form goes for the records of another one.
 	offers   map[string]fleet.Choices

@@ -17,7 +17,7 @@ import (
 // offer fills a field with the records of its catalog, and lets a person point it at another one
 // unless the template forbids it.
 func (s source) offer(ctx context.Context, f *schema.Field, field *ui.Field) {
-	choices := s.offers[f.Key]
+	choices, find := s.offers[f.Key], s.wanted[f.Key].Find
 	for _, r := range choices.Records {
 		field.Options = append(field.Options, ui.Option{Value: r.ID, Text: r.Label, Note: noteOf(ctx, r), Refused: r.Taken || r.Misfit || r.Archived})
 	}
@@ -30,10 +30,15 @@ func (s source) offer(ctx context.Context, f *schema.Field, field *ui.Field) {
 	switch {
 	case choices.Catalog.ID == uuid.Nil:
 		field.Note = i18n.M("field.no_catalog", f.Catalog)
-	case len(choices.Records) == 0:
+	case len(choices.Records) == 0 && find == "":
 		field.Note = i18n.M("field.no_records", choices.Catalog.Name)
+	case len(choices.Records) == 0:
+		field.Note = i18n.M("field.none_found")
 	case choices.More > 0:
 		field.Note = i18n.M("field.more_records", choices.More)
+	}
+	if choices.More > 0 || find != "" {
+		field.Find = &ui.Find{Name: clusters.FindField(f.Key), Value: find, Refresh: s.refresh}
 	}
 	if f.Immutable || len(s.catalogs) < 2 && choices.Catalog.ID != uuid.Nil {
 		return
@@ -68,14 +73,14 @@ func noteOf(ctx context.Context, r fleet.RecordChoice) string {
 // picked are the records of the preview: those that were picked for a field fill it.
 func (c *Console) parameterSource(r *http.Request, d draft, t *typed, clusterID uuid.UUID, saved, picked store.Values, refresh string) (source, error) {
 	for _, f := range d.schema.Fields() {
-		pointed := t.catalogs[f.Key]
+		pointed := t.wanted[f.Key].Catalog
 		if f.Autoselect && t.values[f.Key] == "" && (pointed == "" || pointed == f.Catalog) {
 			t.values[f.Key] = f.Typed(picked[f.Key])
 		}
 	}
-	s := source{schema: d.schema, values: t.values, saved: saved, forget: t.forget, refresh: refresh}
+	s := source{schema: d.schema, values: t.values, wanted: t.wanted, saved: saved, forget: t.forget, refresh: refresh}
 	var err error
-	s.offers, err = c.Fleet.RecordChoices(r.Context(), actor(r), d.workspace.ID, clusterID, d.schema, t.valuesFor(d.schema, saved), t.catalogs)
+	s.offers, err = c.Fleet.RecordChoices(r.Context(), actor(r), d.workspace.ID, clusterID, d.schema, t.valuesFor(d.schema, saved), t.wanted)
 	if err != nil || len(s.offers) == 0 {
 		return s, err
 	}

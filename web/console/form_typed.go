@@ -30,19 +30,22 @@ type typed struct {
 // parameters are what a form says of each: a checkbox that is off is missing, several values have a
 // line each.
 type parameters struct {
-	values   map[string]string
-	catalogs map[string]string // that a person points the parameter at
-	forget   map[string]bool   // the secret that is saved
+	values map[string]string
+	wanted map[string]fleet.Wanted // of records
+	forget map[string]bool         // the secret that is saved
 }
 
 func parametersIn(form url.Values) parameters {
-	p := parameters{map[string]string{}, map[string]string{}, map[string]bool{}}
+	p := parameters{map[string]string{}, map[string]fleet.Wanted{}, map[string]bool{}}
 	for name, given := range form {
 		if key, is := clusters.ForgetKey(name); is {
 			p.forget[key] = true
 		}
 		if key, is := clusters.CatalogKey(name); is {
-			p.catalogs[key] = form.Get(name)
+			p.wanted[key] = fleet.Wanted{Catalog: form.Get(name), Find: p.wanted[key].Find}
+		}
+		if key, is := clusters.FindKey(name); is {
+			p.wanted[key] = fleet.Wanted{Catalog: p.wanted[key].Catalog, Find: form.Get(name)}
 		}
 		if key, is := clusters.ValueKey(name); is {
 			pointed, shown := form.Get(clusters.CatalogField(key)), form.Get(clusters.ShownField(key))

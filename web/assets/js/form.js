@@ -9,6 +9,11 @@ document.addEventListener("htmx:oobAfterSwap", (event) => {
   else control?.removeAttribute("aria-invalid");
 });
 
+// Enter in a search for choices sends no form.
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && event.target.matches?.("[data-find]")) event.preventDefault();
+});
+
 // What is folded and where it is scrolled to stays so.
 let kept;
 document.addEventListener("htmx:beforeSwap", (event) => {
