@@ -76,7 +76,7 @@ func newCatalogSchema(parsed schema.Schema) (catalogSchema, error) {
 		if f.Unique {
 			out.unique = append(out.unique, f)
 		}
-		named := !chosen
+		named := !chosen && !f.Multiline // a line cannot hold it
 		if f.Identifier != nil {
 			named = *f.Identifier
 		}

@@ -61,6 +61,7 @@ const everyProperty = `# What a cluster is made from.
   type: string
   title: Token
   format: password
+  multiline: true
   identifier: false
 - catalog: hosts
   key: hosts

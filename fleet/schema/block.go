@@ -172,6 +172,7 @@ func (f *Field) checkBounds() *BlockError {
 		{"minLength", f.MinLength != nil, text, "schema.only_strings"},
 		{"maxLength", f.MaxLength != nil, text, "schema.only_strings"},
 		{"pattern", f.Pattern != "", text, "schema.only_strings"},
+		{"multiline", f.Multiline, text, "schema.only_strings"},
 		{"min", f.Min != nil, number, "schema.only_numbers"},
 		{"max", f.Max != nil, number, "schema.only_numbers"},
 	} {
@@ -180,6 +181,10 @@ func (f *Field) checkBounds() *BlockError {
 		}
 	}
 	switch {
+	case f.Multiline && len(f.Enum) > 0:
+		return wrong("multiline", "schema.excludes", f.Key, "enum", "multiline")
+	case f.Multiline && (f.MinItems != nil || f.MaxItems != nil): // a line is a value there
+		return wrong("multiline", "schema.excludes", f.Key, "minItems", "multiline")
 	case f.MinLength != nil && *f.MinLength < 0:
 		return wrong("minLength", "schema.negative", f.Key, "minLength")
 	case f.MaxLength != nil && *f.MaxLength < 0:

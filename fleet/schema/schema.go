@@ -46,6 +46,8 @@ type Field struct {
 	Min         *float64 `json:"min,omitempty"`
 	Max         *float64 `json:"max,omitempty"`
 	Pattern     string   `json:"pattern,omitempty"`
+	// Multiline is for a text of several lines, such as a certificate.
+	Multiline bool `json:"multiline,omitempty"`
 	// Catalog is the slug of the catalog whose records are the values.
 	Catalog string `json:"catalog,omitempty"`
 	// MinItems and MaxItems come together and make the value a list.

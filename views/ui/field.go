@@ -1,6 +1,10 @@
 package ui
 
-import "commander/views/i18n"
+import (
+	"strings"
+
+	"commander/views/i18n"
+)
 
 // Kind is the sort of control that a field is edited with.
 type Kind string
@@ -121,3 +125,12 @@ func (f Field) side(chosen bool) []Option {
 func (f Field) span() string { return spans[min(max(f.Span, 1), len(spans))-1] }
 
 var spans = []string{"1", "2", "3", "4"}
+
+// area is the value between the tags of a text of several lines, where a browser drops the first line
+// end.
+func (f Field) area() string {
+	if strings.HasPrefix(f.Value, "\n") {
+		return "\n" + f.Value
+	}
+	return f.Value
+}

@@ -18,7 +18,7 @@ import (
 // those without any are for all.
 var properties = map[string][]string{
 	"key": nil, "title": nil, "description": nil, "span": nil,
-	"format": {schema.String}, "minLength": {schema.String}, "maxLength": {schema.String}, "pattern": {schema.String},
+	"format": {schema.String}, "minLength": {schema.String}, "maxLength": {schema.String}, "pattern": {schema.String}, "multiline": {schema.String},
 	"min": {schema.Number}, "max": {schema.Number},
 	"enum": {schema.String, schema.Number, schema.Boolean}, "default": {schema.String, schema.Number, schema.Boolean, kindSelect},
 	"minItems": nil, "maxItems": nil, "catalog": {kindCatalog}, "identifier": nil,
@@ -188,7 +188,7 @@ func (o *openBlock) selected(before schema.Block) []schema.Choice {
 func (o *openBlock) value(name, typed, kind string, choices []schema.Choice) any {
 	bare := strings.TrimSpace(typed)
 	switch name {
-	case "optional", "immutable", "hidden", "unique", "autoselect":
+	case "optional", "immutable", "hidden", "unique", "autoselect", "multiline":
 		if typed == "true" {
 			return true
 		}

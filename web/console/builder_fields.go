@@ -35,6 +35,7 @@ func listed(b schema.Block) builder.Block {
 	if f.List() {
 		mark(true, "builder.mark.list", *f.MinItems, *f.MaxItems)
 	}
+	mark(f.Multiline, "builder.mark.multiline")
 	mark(f.Optional, "builder.mark.optional")
 	mark(f.Immutable, "builder.mark.immutable")
 	mark(f.Hidden, "builder.mark.hidden")
@@ -94,7 +95,7 @@ func (o *openBlock) editor(ctx context.Context, name string, catalog bool) *buil
 	e.Groups = []builder.Group{
 		{Fields: []ui.Field{control("key", ui.Text, 2), control("title", ui.Text, 2), kind, span, control("description", ui.Area, 4)}},
 		{For: kindCatalog, Fields: []ui.Field{control("catalog", ui.Text, 2), control("autoselect", ui.Checkbox, 2)}},
-		{For: schema.String, Fields: []ui.Field{format, control("minLength", ui.Number, 1), control("maxLength", ui.Number, 1), control("pattern", ui.Text, 4)}},
+		{For: schema.String, Fields: []ui.Field{format, control("minLength", ui.Number, 1), control("maxLength", ui.Number, 1), control("pattern", ui.Text, 4), control("multiline", ui.Checkbox, 4)}},
 		{For: schema.Number, Fields: []ui.Field{control("min", ui.Number, 2), control("max", ui.Number, 2)}},
 		{For: plain, Fields: []ui.Field{control("enum", ui.Area, 4)}},
 		{For: plain + " " + kindSelect, Fields: []ui.Field{control("default", ui.Area, 4)}},

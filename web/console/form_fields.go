@@ -91,6 +91,9 @@ func (s source) control(ctx context.Context, f *schema.Field) ui.Field {
 		field.Options = chosenFirst(field.Options, value)
 		field.List = itemsOf(f)
 	}
+	if f.List() {
+		value = strings.TrimRight(value, "\n")
+	}
 	if s.saved != nil && value != was {
 		field.Changed, field.Was = true, readable(field.Options, f, old)
 	}
@@ -109,6 +112,8 @@ func kindOf(f *schema.Field) ui.Kind {
 		return ui.Area
 	case choice:
 		return ui.Select
+	case f.Multiline:
+		return ui.Area
 	case f.Secret():
 		return ui.Password
 	case f.Type == schema.Boolean:

@@ -52,7 +52,7 @@ func parametersIn(form url.Values) parameters {
 			if pointed != "" && pointed != shown {
 				given = nil // the record of another catalog than the one that is wanted now
 			}
-			p.values[key] = strings.TrimRight(strings.ReplaceAll(strings.Join(given, "\n"), "\r\n", "\n"), "\n")
+			p.values[key] = lineEnds.Replace(strings.Join(given, "\n"))
 		}
 	}
 	return p
