@@ -16,7 +16,8 @@ import (
 )
 
 // presets hold one folder a shipped template: template.yaml with its name and the list of
-// resource groups, parameters.yaml with the schema, and a file a section.
+// resource groups, parameters.yaml with the schema, a file a section, and one with the
+// texts in each other language.
 //
 //go:embed presets
 var presets embed.FS
@@ -64,6 +65,9 @@ func readPreset(key string) (preset, error) {
 // shipped content changed. One that was archived is left alone, and so is one that a person has
 // edited or chosen the version of: it is no longer immutable.
 func (f *Fleet) EnsurePresets(ctx context.Context) error {
+	if _, err := shipped(); err != nil {
+		return err
+	}
 	folders, err := fs.ReadDir(presets, "presets")
 	if err != nil {
 		return err

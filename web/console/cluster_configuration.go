@@ -120,7 +120,7 @@ func (c *Console) SaveConfiguration(w http.ResponseWriter, r *http.Request) erro
 // refuseChange answers with the form as it was typed. The cluster is read anew, since it may have
 // been changed between the reading and the saving.
 func (c *Console) refuseChange(w http.ResponseWriter, r *http.Request, d draft, id uuid.UUID, t typed, refusal *fault.Error) error {
-	view, err := c.Fleet.Cluster(r.Context(), actor(r), id)
+	view, err := c.cluster(r.Context(), actor(r), id)
 	if err != nil {
 		return err
 	}

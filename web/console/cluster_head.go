@@ -1,7 +1,10 @@
 package console
 
 import (
+	"context"
 	"net/http"
+
+	"github.com/google/uuid"
 
 	"commander/fleet"
 	"commander/store"
@@ -33,6 +36,16 @@ func (c *Console) clusterPage(w http.ResponseWriter, r *http.Request, status int
 	return c.show(w, r, status, p)
 }
 
+// cluster reads a cluster, with the texts of its parameters in the reader's language.
+func (c *Console) cluster(ctx context.Context, who fleet.Actor, id uuid.UUID) (fleet.ClusterView, error) {
+	view, err := c.Fleet.Cluster(ctx, who, id)
+	view.Wanted.Schema = fleet.SchemaIn(language(ctx), view.Wanted.Schema)
+	return view, err
+}
+
+// language is the one that a page is drawn in.
+func language(ctx context.Context) string { return string(i18n.Of(ctx)) }
+
 // managed reads a cluster for a page that only clusters outside of the archive have; the pages of
 // an archived one lead to its only page, and done is true.
 func (c *Console) managed(w http.ResponseWriter, r *http.Request) (view fleet.ClusterView, done bool, err error) {
@@ -40,7 +53,7 @@ func (c *Console) managed(w http.ResponseWriter, r *http.Request) (view fleet.Cl
 	if err != nil {
 		return view, true, err
 	}
-	if view, err = c.Fleet.Cluster(r.Context(), actor(r), cluster); err != nil {
+	if view, err = c.cluster(r.Context(), actor(r), cluster); err != nil {
 		return view, true, err
 	}
 	if view.ArchivedAt != nil {

@@ -181,7 +181,7 @@ func (c *Console) Rollback(w http.ResponseWriter, r *http.Request) error {
 	}
 	_, task, err := c.Fleet.Rollback(r.Context(), actor(r), view.ID, current, to)
 	if refusal, is := refused(err); is {
-		if view, err = c.Fleet.Cluster(r.Context(), actor(r), view.ID); err != nil {
+		if view, err = c.cluster(r.Context(), actor(r), view.ID); err != nil {
 			return err
 		}
 		return c.rollback(w, r, respond.Status(refusal), view, strconv.Itoa(to), rollbackProblem(refusal))

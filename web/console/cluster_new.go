@@ -84,7 +84,7 @@ func (c *Console) templateCards(r *http.Request, workspace store.Workspace) ([]c
 			return nil, err
 		}
 		cards = append(cards, clusters.TemplateCard{
-			ID: t.ID.String(), Name: t.Name, Comment: t.Comment, Version: d.version.Number, Parameters: len(d.schema.Fields()),
+			ID: t.ID.String(), Name: t.Name, Comment: fleet.TextIn(language(r.Context()), "", t.Comment), Version: d.version.Number, Parameters: len(d.schema.Fields()),
 		})
 	}
 	return cards, nil
@@ -102,6 +102,7 @@ func (c *Console) draft(r *http.Request, workspace store.Workspace, version uuid
 	d := draft{workspace: workspace}
 	var err error
 	d.template, d.version, d.schema, err = c.Fleet.TemplateVersion(r.Context(), actor(r), workspace.ID, version)
+	d.schema = fleet.SchemaIn(language(r.Context()), d.schema)
 	return d, err
 }
 

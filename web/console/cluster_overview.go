@@ -22,7 +22,7 @@ func (c *Console) Cluster(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	view, err := c.Fleet.Cluster(r.Context(), actor(r), cluster)
+	view, err := c.cluster(r.Context(), actor(r), cluster)
 	if err != nil {
 		return err
 	}

@@ -210,7 +210,9 @@ func (c *Console) upgradePlan(r *http.Request, view fleet.ClusterView, version u
 		}
 		plan.Fields = append(plan.Fields, b.Field)
 	}
+	found.Schema = fleet.SchemaIn(language(r.Context()), found.Schema)
 	for _, item := range found.Items {
+		item.Title = fleet.TextIn(language(r.Context()), item.Key, item.Title)
 		shown := itemOf(found.Schema, item)
 		if item.Outcome == change.Kept {
 			plan.Kept = append(plan.Kept, shown)

@@ -67,7 +67,7 @@ func (c *Console) renderRow(ctx context.Context, who fleet.Actor, id uuid.UUID) 
 }
 
 func (c *Console) renderCluster(ctx context.Context, who fleet.Actor, id uuid.UUID, parts int64) ([]templ.Component, error) {
-	view, err := c.Fleet.Cluster(ctx, who, id)
+	view, err := c.cluster(ctx, who, id)
 	if err != nil {
 		return nil, err
 	}

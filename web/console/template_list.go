@@ -41,7 +41,7 @@ func (c *Console) Templates(w http.ResponseWriter, r *http.Request) error {
 	for _, line := range found.Lines {
 		t := line.ClusterTemplate
 		row := templates.Row{
-			ID: t.ID.String(), Name: t.Name, Comment: t.Comment, Shipped: t.Immutable, ChangedAt: t.ChangedAt,
+			ID: t.ID.String(), Name: t.Name, Comment: fleet.TextIn(language(r.Context()), "", t.Comment), Shipped: t.Immutable, ChangedAt: t.ChangedAt,
 			Versions: int(line.Versions), Clusters: int(line.Clusters), Available: line.CurrentAvailable != nil && *line.CurrentAvailable,
 		}
 		if line.CurrentNumber != nil {
@@ -89,7 +89,7 @@ func (c *Console) templateIn(r *http.Request, workspace store.Workspace, named f
 func templateHead(r *http.Request, t fleet.TemplateHead, tab templates.Tab) templates.Head {
 	may := fleet.May(actor(r).Role(t.WorkspaceID), fleet.ClustersEdit)
 	return templates.Head{
-		Slug: t.Workspace.Slug, ID: t.ID.String(), Name: t.Name, Comment: t.ClusterTemplate.Comment,
+		Slug: t.Workspace.Slug, ID: t.ID.String(), Name: t.Name, Comment: fleet.TextIn(language(r.Context()), "", t.ClusterTemplate.Comment),
 		Shipped: t.Immutable, Archived: t.ArchivedAt != nil, Current: t.Current, Versions: t.Versions, Clusters: t.Clusters,
 		CanEdit: mayEditTemplates(r, t.Workspace), CanCreate: may && t.ArchivedAt == nil && t.Current > 0, Tab: tab,
 	}
