@@ -16,23 +16,6 @@ const held = `(() => {
 	return true;
 })()`
 
-// heldToItsEnd is the same, and tells when the answer has been dealt with.
-const heldToItsEnd = `(() => {
-	const send = XMLHttpRequest.prototype.send;
-	window.letGo = window.ended = undefined;
-	XMLHttpRequest.prototype.send = function (...body) {
-		XMLHttpRequest.prototype.send = send;
-		let called = false;
-		this.abort = () => { called = true; }; // what is not sent yet cannot be aborted
-		this.addEventListener("loadend", () => setTimeout(() => { window.ended = true; }, 200));
-		window.letGo = () => {
-			if (called) window.ended = true;
-			else send.apply(this, body);
-		};
-	};
-	return true;
-})()`
-
 // TestLiveUpdatesUnderRequests looks at what a person gets who clicks or types just before what was
 // clicked or is filtered is drawn anew: the page that was asked for, once, at its own address.
 func TestLiveUpdatesUnderRequests(t *testing.T) {
@@ -82,64 +65,6 @@ func TestLiveUpdatesUnderRequests(t *testing.T) {
 	// A cluster that is new to a list makes the whole list come anew.
 	js[bool](b, `(window.table.replaceWith(window.table.cloneNode(true)), window.letGo(), true)`)
 	b.until("the filtered list is shown", `!document.querySelector("#cluster-list tbody tr")`)
-	if said := b.complaints(); len(said) > 0 {
-		t.Errorf("the browser complained: %q", said)
-	}
-}
-
-// TestTheNewestRequestWins lets the answer to an older click, filter or step back come after the newer
-// page: neither the page nor the address may be the older one's.
-func TestTheNewestRequestWins(t *testing.T) {
-	t.Parallel()
-	b := newBrowser(t, 3*time.Minute)
-	b.signIn("admin@example.com", shared.admin)
-	const clusters, templates = "/workspaces/demo/clusters", "/workspaces/demo/templates"
-	stays := func(what, address, title string) {
-		t.Helper()
-		b.until("the newer page is there after "+what, `location.pathname === "`+address+`" && `+visible("main h1", title))
-		// The older answer is let go and has come to its end before the page is looked at.
-		js[bool](b, `(window.letGo(), true)`)
-		b.until("the older answer has come after "+what, `window.ended`)
-		if at := js[string](b, "location.pathname + location.search"); at != address {
-			t.Errorf("after %s the address is %s, want %s", what, at, address)
-		}
-		if got := js[string](b, `document.querySelector("main h1").textContent`); got != title {
-			t.Errorf("after %s the page is %q, want %q", what, got, title)
-		}
-		if pages := js[int](b, `document.querySelectorAll("#main").length`); pages != 1 {
-			t.Errorf("after %s %d bodies stand on the page", what, pages)
-		}
-	}
-
-	b.open(shared.url + "/")
-	js[bool](b, heldToItsEnd)
-	b.press("Running tasks")
-	b.until("the order is asked for", `window.letGo`)
-	b.press("Demo")
-	stays("a column", clusters, "Clusters")
-
-	b.open(shared.url + templates)
-	js[bool](b, heldToItsEnd)
-	b.fill("[data-filter]", "lab")
-	b.until("the filter is asked for", `window.letGo`)
-	b.press("Clusters")
-	stays("a filter", clusters, "Clusters")
-
-	b.press("Templates")
-	b.until("the templates are there", visible("main h1", "Templates"))
-	js[bool](b, heldToItsEnd)
-	b.press("Tasks")
-	b.until("the tasks are asked for", `window.letGo`)
-	js[bool](b, `(history.back(), true)`)
-	stays("a link and a step back", clusters, "Clusters")
-
-	b.press("Templates")
-	b.until("the templates are there", visible("main h1", "Templates"))
-	js[bool](b, heldToItsEnd)
-	js[bool](b, `(history.back(), true)`)
-	b.until("the step back is asked for", `window.letGo`)
-	b.press("Archive")
-	stays("a step back and a link", "/workspaces/demo/archive", "Archive")
 	if said := b.complaints(); len(said) > 0 {
 		t.Errorf("the browser complained: %q", said)
 	}

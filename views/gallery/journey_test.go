@@ -70,6 +70,14 @@ func product(t *testing.T) http.Handler {
 		w.Header().Set("HX-Location", fmt.Sprintf(`{"path":%q,"target":"#main","select":"#main","swap":"outerHTML show:window:top"}`, paths.Task("t1")))
 		w.WriteHeader(http.StatusNoContent)
 	})
+	for address, name := range map[string]string{
+		"/": "start", paths.RouteTemplates: "template-list", paths.RouteTasks: "tasks", paths.RouteArchive: "archive",
+	} {
+		if address == "/" {
+			address += "{$}"
+		}
+		mux.HandleFunc("GET "+address, func(w http.ResponseWriter, r *http.Request) { show(w, r, name) })
+	}
 	mux.HandleFunc("GET /tasks/{id}", func(w http.ResponseWriter, r *http.Request) { show(w, r, "task") })
 	return mux
 }
