@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"commander/store"
+	"commander/views/clusters"
 	"commander/views/paths"
 	"commander/web/session"
 )
@@ -88,7 +89,7 @@ func TestOtherSitesCannotSendForms(t *testing.T) {
 		require.Equal(t, http.StatusForbidden, got.StatusCode, name)
 		require.Contains(t, got.Find("h1").Text(), "You may not do this")
 	}
-	got := b.post(archive, nil, "Sec-Fetch-Site", "same-origin", "Origin", s.server.URL)
+	got := b.post(archive, url.Values{clusters.FieldArchived: {"prod"}}, "Sec-Fetch-Site", "same-origin", "Origin", s.server.URL)
 	require.Equal(t, http.StatusSeeOther, got.StatusCode, got.text)
 }
 
