@@ -40,7 +40,9 @@ func TestListsOfOneThingAreSearchedSortedAndPagedToo(t *testing.T) {
 	}
 	wanted, err := s.AgentConfiguration(ctx, one.ID)
 	require.NoError(t, err)
-	require.NoError(t, s.TakeReport(ctx, one.ID, fleet.AgentReport{AppliedETag: wanted.ETag, Objects: store.AgentObjects{
+	require.NoError(t, s.TakeReport(ctx, one.ID, fleet.AgentReport{AppliedETag: wanted.ETag, Nodes: store.AgentNodes{
+		{Name: "gamma", CPUCores: 8, Ready: true}, {Name: "alpha", CPUCores: 2, Ready: true}, {Name: "beta", Group: "bet", CPUCores: 4},
+	}, Objects: store.AgentObjects{
 		{Kind: "Secret", Name: "alpha", State: "applied"}, {Kind: "ConfigMap", Name: "beta", State: "failed", Error: "no"}, {Kind: "Secret", Name: "gamma", State: "applied"},
 	}}))
 	move, err := s.SwitchClusters(ctx, fleet.System, fleet.SwitchPlan{VersionID: versions[2].ID, WaveSize: 1, Parallel: 1, Clusters: []fleet.SwitchTarget{
@@ -65,6 +67,8 @@ func TestListsOfOneThingAreSearchedSortedAndPagedToo(t *testing.T) {
 		{paths.ClusterHistory(cid), "revision", "th .name", []string{"Revision 1", "Revision 2", "Revision 3"}, "Beta@", []string{"Revision 2"}},
 		{paths.ClusterTasks(cid), "created", "td[data-p='3']", []string{"Commander", "beta@corp", "carol@corp"}, "BETA", []string{"beta@corp"}},
 		{paths.ClusterKubernetes(cid), "name", "th .name", []string{"alpha", "beta", "gamma"}, "map", []string{"beta"}},
+		{paths.ClusterNodes(cid), "name", "th .name", []string{"alpha", "beta", "gamma"}, "bet", []string{"beta"}},
+		{paths.ClusterNodes(cid), "cpu", "th .name", []string{"alpha", "beta", "gamma"}, "bet", []string{"beta"}},
 		{paths.Move(move.ID.String()), "wave", "th .name", []string{"alpha", "beta", "gamma"}, "bet", []string{"beta"}},
 		{paths.Move(move.ID.String()), "name", "th .name", []string{"alpha", "beta", "gamma"}, "bet", []string{"beta"}},
 		{paths.Automation("demo"), "cluster", "td[data-p='2']", []string{"alpha", "beta", "gamma"}, "bet", []string{"beta"}},

@@ -187,6 +187,7 @@ func TestPagesAreSentWhatTheyHaveRoomFor(t *testing.T) {
 		1:          {c + "-chips", c + "-next"},
 		2:          {c + "-chips", c + "-next", c + "-objects", c + "-objects-state"},
 		3:          {c + "-chips", c + "-next", "task-" + tasks[0].ID.String() + "-row", c + "-newest-task"},
+		4:          {c + "-chips", c + "-next", c + "-nodes-state"},
 		1700000000: {c + "-row"},
 	} {
 		documents, next, err := s.render("ann", topic, cursor)

@@ -114,6 +114,7 @@ func (s *server) routes() []route {
 		{get, paths.RouteClusterConfiguration, fleet.ClustersView, c.Configuration},
 		{post, paths.RouteClusterConfiguration, fleet.ClustersEdit, c.SaveConfiguration},
 		{post, paths.RouteClusterPreview, fleet.ClustersEdit, c.PreviewConfiguration},
+		{get, paths.RouteClusterNodes, fleet.ClustersView, c.ClusterNodes},
 		{get, paths.RouteClusterKubernetes, fleet.ClustersView, c.ClusterKubernetes},
 		{get, paths.RouteClusterTasks, fleet.TasksView, c.ClusterTasks},
 		{post, paths.RouteClusterLabels, fleet.ClustersEdit, c.SaveLabels},

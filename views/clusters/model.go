@@ -158,6 +158,7 @@ type Overview struct {
 	Facts        Facts
 	Totals       Totals
 	Nodes        []Node
+	MoreNodes    int // that are not among them
 	Tasks        []tasks.Row
 	RenderErrors []RenderError
 	Labels       Labels

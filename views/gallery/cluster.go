@@ -85,6 +85,7 @@ func cluster() []Exhibit {
 		shelled("kubernetes-empty", layout.SectionClusters, title, clusters.KubernetesBody(clusters.Kubernetes{Head: clusterHead(clusters.TabKubernetes)})),
 		shelled("cluster-tasks", layout.SectionClusters, title, clusters.TasksBody(clusters.Tasks{Head: clusterHead(clusters.TabTasks), Any: true, Newest: taskID, Rows: overview().Tasks, Table: table(paths.ClusterTasks(clusterID), "-"+tasks.SortCreated, "tasks.filter_actor", 3, 3)})),
 		shelled("cluster-tasks-empty", layout.SectionClusters, title, clusters.TasksBody(clusters.Tasks{Head: clusterHead(clusters.TabTasks)})),
+		shelled("cluster-nodes", layout.SectionClusters, title, clusters.NodesBody(clusters.Nodes{Head: clusterHead(clusters.TabNone), Any: true, State: "1", Rows: overview().Nodes, Table: table(paths.ClusterNodes(clusterID), "", "nodes.filter", len(overview().Nodes), 500)})),
 		shelled("kubeconfig", layout.SectionClusters, title, clusters.KubeconfigBody(kubeconfig)),
 		shelled("kubeconfig-view", layout.SectionClusters, title, clusters.KubeconfigBody(view)),
 		shelled("archived", layout.SectionArchive, i18n.Plain("edge-perm"), clusters.ArchivedBody(archived)),

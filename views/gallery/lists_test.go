@@ -19,7 +19,7 @@ var short = map[string]string{
 	"groups":   "the groups of one template",
 	"switch":   "clusters to choose among, which the form above narrows; what is ticked must stay on the page",
 	"upgrade":  "the parameters of one cluster",
-	"nodes":    "the machines of one cluster's report",
+	"nodes":    "some of a cluster's nodes; all of them have a list",
 }
 
 // TestTablesAreListsOrShort finds each table that is neither searched, sorted and paged by its address

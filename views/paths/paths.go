@@ -30,6 +30,7 @@ const (
 	RouteClusterConfiguration = "/clusters/{id}/configuration"
 	RouteClusterPreview       = "/clusters/{id}/configuration/preview"
 	RouteClusterKubernetes    = "/clusters/{id}/kubernetes"
+	RouteClusterNodes         = "/clusters/{id}/nodes"
 	RouteClusterTasks         = "/clusters/{id}/tasks"
 	RouteClusterDeletion      = "/clusters/{id}/deletion"
 	RouteClusterKubeconfig    = "/clusters/{id}/kubeconfig"
@@ -123,6 +124,9 @@ func ClusterPreview(id string) string { return fill(RouteClusterPreview, id) }
 
 // ClusterKubernetes lists what the agent applies and how that went.
 func ClusterKubernetes(id string) string { return fill(RouteClusterKubernetes, id) }
+
+// ClusterNodes lists the nodes of one cluster.
+func ClusterNodes(id string) string { return fill(RouteClusterNodes, id) }
 
 // ClusterTasks lists the tasks of one cluster.
 func ClusterTasks(id string) string { return fill(RouteClusterTasks, id) }

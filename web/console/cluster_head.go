@@ -23,6 +23,7 @@ const (
 	partsHead
 	partsKubernetes
 	partsTasks
+	partsNodes
 )
 
 // clusterPage answers with a page of one cluster.

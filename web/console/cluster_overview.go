@@ -2,6 +2,7 @@ package console
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -44,14 +45,22 @@ func (c *Console) overview(view fleet.ClusterView, who fleet.Actor) clusters.Ove
 			Known: true, CPU: report.CpuCores, MemoryGiB: report.MemoryGib, RootDiskGiB: report.RootDiskGib,
 			PVCGiB: report.PvcGib, Nodes: report.NodeCount,
 		}
-		for _, n := range report.Nodes {
-			o.Nodes = append(o.Nodes, clusters.Node{
-				Name: n.Name, Group: n.Group, Status: nodeStatus(n), Version: kubernetesVersion(n.Version),
-				CPU: n.CPUCores, MemoryGiB: n.MemoryGiB, CreatedAt: n.CreatedAt,
-			})
-		}
+		o.Nodes = nodesOf(view)
+		o.MoreNodes = max(0, len(o.Nodes)-shownNodes)
+		slices.SortStableFunc(o.Nodes, func(a, b clusters.Node) int { return nodeUrgency(a) - nodeUrgency(b) })
+		o.Nodes = o.Nodes[:min(len(o.Nodes), shownNodes)]
 	}
 	return o
+}
+
+// shownNodes is how many nodes an overview shows, those that are not ready first; all have a list.
+const shownNodes = 10
+
+func nodeUrgency(n clusters.Node) int {
+	if n.Status.Tone == ui.Good {
+		return 1
+	}
+	return 0
 }
 
 func nodeStatus(n store.AgentNode) ui.Status {

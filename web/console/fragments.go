@@ -35,7 +35,7 @@ func (c *Console) Render(ctx context.Context, person fleet.Person, topic string,
 		return nil, cursor, fault.New(fault.NotFound, "fault.not_found")
 	}
 	switch {
-	case kind == "cluster" && about == "" && cursor > partsTasks:
+	case kind == "cluster" && about == "" && cursor > partsNodes:
 		out, err := c.renderRow(ctx, person.Actor, id)
 		return out, cursor, err
 	case kind == "cluster" && about == "":
@@ -77,6 +77,8 @@ func (c *Console) renderCluster(ctx context.Context, who fleet.Actor, id uuid.UU
 	case partsKubernetes:
 		k := c.kubernetes(view, who)
 		return append(clusters.LiveHead(k.Head), clusters.LiveObjects(k), clusters.LiveObjectsState(k)), nil
+	case partsNodes:
+		return append(clusters.LiveHead(c.head(view, who, clusters.TabNone)), clusters.LiveNodesState(view.ID.String(), nodesState(view))), nil
 	case partsTasks:
 		out := clusters.LiveHead(c.head(view, who, clusters.TabTasks))
 		for _, row := range taskRows(view, len(view.Tasks)) {
