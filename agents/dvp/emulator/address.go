@@ -75,7 +75,7 @@ func (r addresses) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result
 // user is the machine that has the address: who has it keeps it, else the first that names it.
 func (r addresses) user(ctx context.Context, a *v1alpha2.VirtualMachineIPAddress) (string, error) {
 	var machines v1alpha2.VirtualMachineList
-	if err := r.List(ctx, &machines, client.InNamespace(a.Namespace)); err != nil {
+	if err := r.List(ctx, &machines, client.InNamespace(a.Namespace), client.UnsafeDisableDeepCopy); err != nil { // only read
 		return "", err
 	}
 	first := ""

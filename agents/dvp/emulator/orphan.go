@@ -5,7 +5,10 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"commander/agents/dvp/api/virtualization/v1alpha2"
 )
@@ -19,9 +22,15 @@ type orphans[T client.Object] struct {
 	list client.ObjectList
 }
 
+// ends lets the end of an object through, and nothing else.
+var ends = predicate.Funcs{
+	CreateFunc: func(event.CreateEvent) bool { return false }, UpdateFunc: func(event.UpdateEvent) bool { return false },
+	GenericFunc: func(event.GenericEvent) bool { return false },
+}
+
 func (r orphans[T]) setup(m ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(m).For(r.make()).
-		Watches(&v1alpha2.VirtualMachine{}, whichever(r.world, r.list, func(vm client.Object, o T) bool { return ownedBy(o, vm) })).
+		Watches(&v1alpha2.VirtualMachine{}, whichever(r.world, r.list, func(vm client.Object, o T) bool { return ownedBy(o, vm) }), builder.WithPredicates(ends)).
 		Named("orphan-" + r.name).Complete(r)
 }
 

@@ -39,7 +39,8 @@ func everything(w *world, list client.ObjectList) handler.MapFunc {
 func whichever[T client.Object](w *world, list client.ObjectList, related func(changed client.Object, other T) bool) handler.EventHandler {
 	return handler.EnqueueRequestsFromMapFunc(func(ctx context.Context, o client.Object) []reconcile.Request {
 		all := list.DeepCopyObject().(client.ObjectList)
-		if err := w.List(ctx, all, client.InNamespace(o.GetNamespace())); err != nil {
+		// Nothing is changed here, and there may be many objects and many changes.
+		if err := w.List(ctx, all, client.InNamespace(o.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {
 			return nil // only when the program ends
 		}
 		var requests []reconcile.Request
