@@ -133,7 +133,7 @@ func (f *Fleet) changeNow(ctx context.Context, tx *store.Tx, actor Actor, cluste
 			return nil, errors.Join(err, f.pend(ctx, tx, cluster))
 		}
 	}
-	task, err := f.start(ctx, tx, actor, cluster, store.TaskConverge, "")
+	task, err := f.start(ctx, tx, actor, cluster, store.TaskConverge)
 	return &task, err
 }
 

@@ -144,7 +144,7 @@ func (f *Fleet) CreateCluster(ctx context.Context, actor Actor, wanted NewCluste
 		if !wanted.Install || len(rendered.errors) > 0 {
 			return nil
 		}
-		started, err := f.start(ctx, tx, actor, &cluster, store.TaskBootstrap, "")
+		started, err := f.start(ctx, tx, actor, &cluster, store.TaskBootstrap)
 		task = &started
 		return err
 	})

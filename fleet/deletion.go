@@ -49,7 +49,7 @@ func (f *Fleet) DeleteCluster(ctx context.Context, actor Actor, id uuid.UUID) (s
 		if err := f.stopRunning(ctx, tx, cluster.ID); err != nil {
 			return err
 		}
-		started, err := f.start(ctx, tx, actor, &cluster, store.TaskDestroy, "")
+		started, err := f.start(ctx, tx, actor, &cluster, store.TaskDestroy)
 		task = &started
 		return err
 	})

@@ -207,7 +207,7 @@ func (f *Fleet) afterChange(ctx context.Context, tx *store.Tx, actor Actor, afte
 	if kind == store.TaskConverge {
 		return f.changeNow(ctx, tx, actor, after)
 	}
-	task, err := f.start(ctx, tx, actor, after, kind, "")
+	task, err := f.start(ctx, tx, actor, after, kind)
 	return &task, err
 }
 
@@ -240,7 +240,7 @@ func (f *Fleet) startOn(ctx context.Context, actor Actor, id uuid.UUID, kind sto
 		if cluster.ArchivedAt != nil || !fits(cluster) {
 			return fault.New(fault.Conflict, "cluster.not_now", cluster.Name)
 		}
-		if task, err = f.start(ctx, tx, actor, &cluster, kind, ""); err != nil {
+		if task, err = f.start(ctx, tx, actor, &cluster, kind); err != nil {
 			return err
 		}
 		return f.audit(ctx, tx, actor, change{

@@ -20,7 +20,7 @@ const (
 // start puts a task on a locked cluster, in the transaction that decided it. An equal task that
 // still waits is taken instead of a second one. Lost and waiting tasks are given up in favour of
 // the new one, except that a lost task must be decided by a person before anything but deletion.
-func (f *Fleet) start(ctx context.Context, tx *store.Tx, actor Actor, cluster *store.Cluster, kind store.TaskKind, changeID string) (store.Task, error) {
+func (f *Fleet) start(ctx context.Context, tx *store.Tx, actor Actor, cluster *store.Cluster, kind store.TaskKind) (store.Task, error) {
 	active, err := tx.ActiveTasks(ctx, cluster.ID)
 	if err != nil {
 		return store.Task{}, fmt.Errorf("read the tasks of cluster %s: %w", cluster.ID, err)
@@ -62,7 +62,7 @@ func (f *Fleet) start(ctx context.Context, tx *store.Tx, actor Actor, cluster *s
 	}
 	task, err := tx.InsertTask(ctx, store.InsertTaskParams{
 		WorkspaceID: cluster.WorkspaceID, ClusterID: cluster.ID, Kind: kind, Priority: priorityFor(actor),
-		Revision: cluster.Revision, ChangeID: changeID, CreatedBy: actor.Signature(),
+		Revision: cluster.Revision, CreatedBy: actor.Signature(),
 	})
 	if err != nil {
 		return task, fmt.Errorf("write a task for cluster %s: %w", cluster.ID, err)

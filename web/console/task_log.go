@@ -159,12 +159,23 @@ func (c *Console) SearchTaskLog(w http.ResponseWriter, r *http.Request) error {
 	}
 	hits.Next = next
 	for _, hit := range found {
-		hits.Lines = append(hits.Lines, ui.Line{N: hit.Line, At: hit.At, Text: hit.Text})
+		hits.Lines = append(hits.Lines, ui.Line{N: hit.Line, At: hit.At, Text: shortened(hit.Text)})
 	}
 	return c.show(w, r, http.StatusOK, page{
 		title: i18n.M("log.search_title"), section: layout.SectionTasks, workspace: &view.Workspace,
 		content: tasks.SearchBody(ui.TaskKind(string(view.Kind)), view.Cluster.Name, hits), fragment: tasks.LogHits(hits),
 	})
+}
+
+// longestHit bounds what is shown of a line that a search has found, in characters.
+const longestHit = 400
+
+func shortened(text string) string {
+	runes := []rune(text)
+	if len(runes) <= longestHit {
+		return text
+	}
+	return string(runes[:longestHit]) + "…"
 }
 
 // TaskLog answers with the whole log of a task as a text file.
