@@ -93,6 +93,7 @@ func start(ctx context.Context, args []string) error {
 	if err != nil {
 		return fmt.Errorf("find the API server: %w", err)
 	}
+	settings.QPS = -1 // the API server knows how much it can take
 	if err := mayWork(ctx, log, o, settings); err != nil {
 		return err
 	}

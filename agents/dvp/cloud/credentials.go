@@ -52,5 +52,6 @@ func ParseKubeconfig(value string) (*rest.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read kubeconfig: %w", err)
 	}
+	config.QPS = -1 // DVP knows how much it can take; the library's five requests a second are too few for a few machines
 	return config, nil
 }

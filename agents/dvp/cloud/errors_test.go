@@ -92,7 +92,7 @@ func TestKubeconfigAsTextOrBase64(t *testing.T) {
 	encoded := base64.StdEncoding.EncodeToString([]byte(kubeconfig))
 	for name, value := range map[string]string{"text": kubeconfig, "Base64": encoded, "Base64 in lines": encoded[:60] + "\n" + encoded[60:] + "\n"} {
 		config, err := ParseKubeconfig(value)
-		if err != nil || config.Host != "https://127.0.0.1:6443" || config.BearerToken != "t" {
+		if err != nil || config.Host != "https://127.0.0.1:6443" || config.BearerToken != "t" || config.QPS >= 0 {
 			t.Errorf("%s: got %v, %v", name, config, err)
 		}
 	}
