@@ -82,6 +82,9 @@ func browser(t *testing.T, beat time.Duration) (context.Context, string, func() 
 const outside = `[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > innerWidth + 1 &&
 	!e.closest(".filters, .tabs, .yaml, .diff, .sides, .log, .side, .away, .table, [popover], dialog, template, details:not([open]) > :not(summary)")).map(e => e.tagName + "." + e.className)`
 
+// squeezed lists the heads of rows that their neighbours have left no room for.
+const squeezed = `[...document.querySelectorAll("main tbody th")].filter(e => e.checkVisibility() && e.clientHeight > 2 * e.clientWidth).map(e => e.textContent.trim())`
+
 // unseen lists the links of the page that is open, or of its place, that a bar which scrolls sideways hides.
 const unseen = `[...document.querySelectorAll(":is(.side, .tabs) [aria-current]")].filter(e => {
 	const [bar, link] = [e.closest(".side, .tabs").getBoundingClientRect(), e.getBoundingClientRect()]
@@ -114,6 +117,9 @@ func TestPagesFitEveryScreenAndObeyThePolicy(t *testing.T) {
 			out, err := chromedp.Run(tab, chromedp.Evaluate[[]string](outside))
 			require.NoError(t, err)
 			require.Empty(t, out, "%s with %s at %d", e.Name, look.query, look.width)
+			thin, err := chromedp.Run(tab, chromedp.Evaluate[[]string](squeezed))
+			require.NoError(t, err)
+			require.Empty(t, thin, "%s with %s at %d cannot be read", e.Name, look.query, look.width)
 			hidden, err := chromedp.Run(tab, chromedp.Evaluate[[]string](unseen))
 			require.NoError(t, err)
 			require.Empty(t, hidden, "%s with %s at %d does not show where it is", e.Name, look.query, look.width)

@@ -86,7 +86,7 @@ func recordForm() clusters.Form {
 	}
 	f.Blocks = []clusters.Block{
 		{Header: "Machines"},
-		{Field: ui.Field{Name: "values.master", Kind: ui.Select, Span: 2, Title: "Master", Value: "r2", Options: machines, Source: source}},
+		{Field: ui.Field{Name: "values.master", Kind: ui.Select, Span: 2, Title: "Master", Value: "r2", Options: machines, Source: source, Note: i18n.M("field.more_records", 99_500), Find: &ui.Find{Name: "find.master", Value: "10.0", Refresh: "/preview"}}},
 		{Field: ui.Field{Name: "values.zone", Kind: ui.Select, Span: 2, Title: "Zone", Note: i18n.M("field.no_catalog", "zones")}},
 		{Field: ui.Field{Name: "values.workers", Kind: ui.Dual, Span: 4, Title: "Workers", Hint: "Machines of the group worker.", Options: machines, List: i18n.M("field.items", 1, 5), Problem: i18n.M("inventory.record.few", 3)}},
 		{Field: ui.Field{Name: "values.modules", Kind: ui.Several, Span: 4, Title: "Modules", Options: []ui.Option{{Value: "a", Text: "monitoring", Chosen: true}, {Value: "b", Text: "logging"}, {Value: "c", Text: "service mesh", Chosen: true}, {Value: "d", Text: "backup"}}, List: i18n.M("field.items", 0, 4), Optional: true}},
