@@ -46,7 +46,7 @@ func running(machine unstructured.Unstructured) bool {
 // played here: a machine that runs registers its Node.
 func (b *bed) awaitMachines(what string, so func([]unstructured.Unstructured) bool) []unstructured.Unstructured {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.t.Context(), 90*time.Second)
+	ctx, cancel := context.WithTimeout(b.t.Context(), 3*time.Minute)
 	defer cancel()
 	tick := time.NewTicker(200 * time.Millisecond)
 	defer tick.Stop()

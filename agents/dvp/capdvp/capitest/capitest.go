@@ -29,7 +29,7 @@ import (
 )
 
 // bound is how long the API server may take to serve a kind.
-const bound = 30 * time.Second
+const bound = 2 * time.Minute
 
 // root is the folder of the module.
 func root() string {

@@ -27,8 +27,9 @@ import (
 	"commander/internal/kubetest"
 )
 
-// bound is how long an awaited thing may take before the test gives up.
-const bound = 30 * time.Second
+// bound is how long an awaited thing may take before the test gives up. It is long, since many tests
+// share a machine.
+const bound = 2 * time.Minute
 
 // What every DVP for tests has.
 const (
