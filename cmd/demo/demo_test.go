@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/base64"
@@ -191,10 +192,16 @@ func superviseAndEnd() int {
 	// An orphan in a session of its own that does not listen to SIGTERM, and one that does.
 	script := `setsid sh -c 'trap "" TERM; echo $$; while :; do sleep 1; done' & setsid sh -c 'echo $$; exec sleep 1000' & wait $!`
 	cmd := exec.Command("sh", "-c", script)
-	cmd.Stdout = os.Stdout
-	if err := cmd.Start(); err != nil {
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
 		fmt.Println(err)
 		return 1
+	}
+	for ids, n := bufio.NewScanner(out), 0; n < 2 && ids.Scan(); n++ {
+		fmt.Println(ids.Text()) // both run by then, with what they do about signals
 	}
 	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
