@@ -79,7 +79,7 @@ func TestFigureOfTheServer(t *testing.T) {
 		if err != nil {
 			return 0, err
 		}
-		defer answer.Body.Close() //nolint:errcheck // only read
+		defer answer.Body.Close()
 		if _, err := io.Copy(io.Discard, answer.Body); err != nil || answer.StatusCode != http.StatusOK {
 			return 0, fmt.Errorf("%s: %v", answer.Status, err) //nolint:errorlint // there may be none
 		}

@@ -173,7 +173,7 @@ func (c *Client) DialTunnel(ctx context.Context) (*websocket.Conn, error) {
 		return nil, err
 	}
 	address := "wss" + strings.TrimPrefix(req.URL.String(), "https")
-	ws, resp, err := c.dialer.DialContext(ctx, address, req.Header)
+	ws, resp, err := c.dialer.DialContext(ctx, address, req.Header) //nolint:bodyclose // the WebSocket owns it, or the dialer has read it
 	if err != nil {
 		if resp != nil {
 			err = statusError(resp)

@@ -58,7 +58,7 @@ func start(ctx context.Context, args []string) error {
 	if err != nil {
 		return fmt.Errorf("listen: %w", err)
 	}
-	defer listener.Close() //nolint:errcheck // the program ends
+	defer listener.Close()
 	var templates fs.FS = bundles.Files
 	if o.Templates != "" {
 		templates = os.DirFS(o.Templates)

@@ -26,7 +26,7 @@ func (h *home) spawn(name string, env []string, program string, args ...string) 
 	if err != nil {
 		return nil, fmt.Errorf("open log of %s: %w", name, err)
 	}
-	defer log.Close() //nolint:errcheck // the child has its own copy
+	defer log.Close()
 	c.cmd = exec.Command(program, args...)
 	c.cmd.Env, c.cmd.Stdout, c.cmd.Stderr = append(os.Environ(), env...), log, log
 	// Ctrl-C in a terminal is for the demo alone, which then stops its children in order; should

@@ -105,7 +105,7 @@ func TestTakenPortNamesItsHolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close() //nolint:errcheck // the test is over
+	defer l.Close()
 	port := l.Addr().(*net.TCPAddr).Port
 	err = needPort("127.0.0.1", port, 8443)
 	name, _ := os.ReadFile("/proc/self/comm")

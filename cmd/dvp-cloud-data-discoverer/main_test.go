@@ -38,7 +38,7 @@ func free(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close() //nolint:errcheck // it was only asked for its address
+	defer l.Close()
 	return l.Addr().String()
 }
 
@@ -122,7 +122,7 @@ func get(t *testing.T, url, token string) (status int, text string) {
 	if err != nil {
 		return 0, err.Error()
 	}
-	defer answer.Body.Close() //nolint:errcheck // only read
+	defer answer.Body.Close()
 	all, err := io.ReadAll(answer.Body)
 	if err != nil {
 		t.Fatal(err)

@@ -59,7 +59,7 @@ func TestServesAndStops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // nothing depends on it
+	defer os.RemoveAll(dir)
 	socket := "unix://" + filepath.Join(dir, "csi.sock")
 	cmd, output := command(t, "DVP_KUBERNETES_CONFIG_BASE64="+kubeconfig, "DVP_NAMESPACE=project", "CLUSTER_UUID=uuid", "NODE_ID=node")
 	cmd.Args = append(cmd.Args, "--endpoint", socket)
@@ -70,7 +70,7 @@ func TestServesAndStops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close() //nolint:errcheck // nothing depends on it
+	defer conn.Close()
 	got, err := csipb.NewIdentityClient(conn).GetPluginInfo(t.Context(), &csipb.GetPluginInfoRequest{}, grpc.WaitForReady(true))
 	if err != nil || got.Name != "csi.dvp.deckhouse.io" {
 		t.Errorf("got %v, %v, want its name", got, err)

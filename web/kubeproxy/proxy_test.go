@@ -227,7 +227,7 @@ func wantStatus(t *testing.T, b *bench, r *http.Request, code int, reason string
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer answer.Body.Close() //nolint:errcheck // only read
+	defer answer.Body.Close()
 	var got status
 	if err := json.NewDecoder(answer.Body).Decode(&got); err != nil {
 		t.Fatal(err)
@@ -283,7 +283,7 @@ func echo(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return
 	}
-	defer conn.Close() //nolint:errcheck // of a test
+	defer conn.Close()
 	fmt.Fprintf(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: %s\r\n\r\n", r.Header.Get("Upgrade"))
 	_, _ = io.Copy(conn, buffered)
 }
@@ -337,7 +337,7 @@ func TestWatchIsNotHeldBackAndEndsWithTheRight(t *testing.T) {
 	}()
 	next <- "one\n"
 	answer := <-answers
-	defer answer.Body.Close() //nolint:errcheck // only read
+	defer answer.Body.Close()
 	reader := bufio.NewReader(answer.Body)
 	for _, want := range []string{"one\n", "two\n"} {
 		if want == "two\n" {

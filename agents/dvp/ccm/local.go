@@ -68,7 +68,7 @@ func (p *Provider) answers(ctx context.Context, address string, port int32) bool
 	if err != nil {
 		return false
 	}
-	defer answer.Body.Close() //nolint:errcheck // only the status counts
+	defer answer.Body.Close()
 	return answer.StatusCode == http.StatusOK
 }
 

@@ -107,7 +107,7 @@ func (d *driver) look(ctx context.Context, serial string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		defer f.Close() //nolint:errcheck // the size is what counts
+		defer f.Close()
 		if info, err := f.Stat(); err != nil || info.Size() > 0 {
 			return path, err
 		}

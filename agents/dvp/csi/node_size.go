@@ -102,6 +102,6 @@ func deviceSize(path string) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer f.Close() //nolint:errcheck // only read
+	defer f.Close()
 	return f.Seek(0, 2)
 }

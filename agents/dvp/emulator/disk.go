@@ -52,7 +52,8 @@ type disk struct {
 	vd      *v1alpha2.VirtualDisk
 	delay   Delays
 	mounted bool
-	placed  bool // a machine that uses it has a node, so that its volume can be made there
+	placed  bool                          // a machine that uses it has a node, so that its volume can be made there
+	left    *corev1.PersistentVolumeClaim // what a move has left behind; dropped when the status names the other
 	result  ctrl.Result
 }
 
@@ -81,6 +82,11 @@ func (r disks) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, er
 	}
 	if err := r.write(ctx, before, vd); err != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	if d.left != nil {
+		if err := d.dropClaim(ctx, d.left); err != nil {
+			return ctrl.Result{}, err
+		}
 	}
 	return d.result, d.protect(ctx)
 }

@@ -100,9 +100,9 @@ func (d *disk) move(ctx context.Context, claim *corev1.PersistentVolumeClaim) (b
 		return false, err
 	}
 	last.EndTimestamp, last.Result = &now, v1alpha2.MigrationSucceeded
-	drop := claim
+	d.left = claim
 	if d.faulty(ctx, d.vd, FaultMigrationFailed) {
-		last.Result, last.Message, drop = v1alpha2.MigrationFailed, "the emulator was told to fail", made
+		last.Result, last.Message, d.left = v1alpha2.MigrationFailed, "the emulator was told to fail", made
 	} else {
 		if err := d.grow(ctx, made, made.Spec.Resources.Requests[corev1.ResourceStorage]); err != nil {
 			return false, err
@@ -111,5 +111,5 @@ func (d *disk) move(ctx context.Context, claim *corev1.PersistentVolumeClaim) (b
 	}
 	status.Phase = v1alpha2.DiskPhaseReady
 	meta.RemoveStatusCondition(&status.Conditions, v1alpha2.DiskMigrating)
-	return true, d.dropClaim(ctx, drop)
+	return true, nil
 }

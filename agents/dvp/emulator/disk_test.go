@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"commander/agents/dvp/api/virtualization/v1alpha2"
@@ -133,7 +134,32 @@ func TestDiskMovesToAnotherClass(t *testing.T) {
 	move := func(class string) {
 		d.Change(vd, func(o client.Object) { o.(VD).Spec.PersistentVolumeClaim.StorageClassName = &class })
 	}
+	look := func() {
+		if err := d.Get(t.Context(), client.ObjectKeyFromObject(vd), vd); err != nil {
+			t.Fatal(err)
+		}
+	}
+	look()
+	source := vd.Status.Target.PersistentVolumeClaimName
+	watcher, err := client.NewWithWatch(d.Config, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	claims, err := watcher.Watch(t.Context(), new(corev1.PersistentVolumeClaimList), client.InNamespace(d.Namespace))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer claims.Stop()
 	move(Fixed)
+	for event := range claims.ResultChan() {
+		if claim, is := event.Object.(*corev1.PersistentVolumeClaim); !is || claim.Name != source || event.Type != watch.Deleted && claim.DeletionTimestamp.IsZero() {
+			continue
+		}
+		if look(); vd.Status.Target.PersistentVolumeClaimName == source {
+			t.Error("the volume that the disk says it has was dropped")
+		}
+		break
+	}
 	Await(d, vd, "moved", func(vd VD) bool {
 		return vd.Status.Phase == v1alpha2.DiskPhaseReady && vd.Status.StorageClassName == Fixed && vd.Status.MigrationState.Result == v1alpha2.MigrationSucceeded
 	})

@@ -41,7 +41,7 @@ var mirror struct {
 func TestMain(m *testing.M) {
 	code := m.Run()
 	if mirror.folder != "" {
-		os.RemoveAll(mirror.folder) //nolint:errcheck // a leftover in the folder for such
+		os.RemoveAll(mirror.folder)
 	}
 	os.Exit(code)
 }

@@ -50,7 +50,7 @@ func object(n lab.Node, version string, address netip.Addr) (*corev1.Node, error
 			},
 			DaemonEndpoints: corev1.NodeDaemonEndpoints{KubeletEndpoint: corev1.DaemonEndpoint{Port: kubelet.Port}},
 			NodeInfo: corev1.NodeSystemInfo{
-				KubeletVersion: version,
+				KubeletVersion:  version,
 				OperatingSystem: "linux", Architecture: "amd64",
 				OSImage: "Lab (played by kwok)", KernelVersion: "0.0.0-lab", ContainerRuntimeVersion: "kwok://0.8.0",
 			},

@@ -133,7 +133,7 @@ func TestProgramsOfTheNodeAreTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer connection.Close() //nolint:errcheck // nothing is under way
+	defer connection.Close()
 	client := fencingpb.NewFencingClient(connection)
 	events, err := client.StreamEvents(ctx, &fencingpb.Empty{}, grpc.WaitForReady(true))
 	if err != nil {

@@ -127,7 +127,7 @@ func TestNotifyOnlyTells(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer connection.Close() //nolint:errcheck // nothing is under way
+	defer connection.Close()
 	all, err := fencingpb.NewFencingClient(connection).GetAll(t.Context(), &fencingpb.Empty{}, grpc.WaitForReady(true))
 	if err != nil || len(all.GetNodes()) != 1 || all.GetNodes()[0].GetName() != "notified" {
 		t.Errorf("got %v, %v, want the node itself", all, err)

@@ -62,7 +62,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "the package cannot be had now; the log of the server says why", http.StatusBadGateway)
 		return
 	}
-	defer file.Close() //nolint:errcheck // only read
+	defer file.Close()
 	w.Header().Set("Content-Type", "application/octet-stream")
 	http.ServeContent(w, r, "", time.Time{}, file)
 }
@@ -96,7 +96,7 @@ func (s *Server) fetch(ctx context.Context, digest, name string) error {
 	if err != nil {
 		return fmt.Errorf("make file for package: %w", err)
 	}
-	defer os.Remove(temporary.Name()) //nolint:errcheck // gone if all went well
+	defer os.Remove(temporary.Name())
 	sum := sha256.New()
 	err = s.Upstream(ctx, digest, io.MultiWriter(temporary, sum))
 	if err := errors.Join(err, temporary.Sync(), temporary.Close()); err != nil {

@@ -86,6 +86,6 @@ func engineAnswers(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer provider.Close() //nolint:errcheck // only asked for its health
+	defer provider.Close()
 	return provider.Health(ctx)
 }

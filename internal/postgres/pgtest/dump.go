@@ -21,7 +21,7 @@ func dump(ctx context.Context, address string) string {
 	if err != nil {
 		return err.Error()
 	}
-	defer conn.Close(ctx) //nolint:errcheck // the test has failed already
+	defer conn.Close(ctx)
 	rows, err := conn.Query(ctx, "select quote_ident(schemaname) || '.' || quote_ident(tablename) from pg_tables where schemaname not in ('pg_catalog', 'information_schema') order by 1")
 	if err != nil {
 		return err.Error()

@@ -136,7 +136,7 @@ func free(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close() //nolint:errcheck // it was only asked for its address
+	defer l.Close()
 	return l.Addr().String()
 }
 

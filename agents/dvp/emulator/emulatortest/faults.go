@@ -68,7 +68,7 @@ func (f *faulty) RoundTrip(r *http.Request) (*http.Response, error) {
 			}{io.MultiReader(io.LimitReader(answer.Body, int64(after)), broken{}), answer.Body}
 			return answer, nil
 		}
-		answer.Body.Close() //nolint:errcheck // it is thrown away
+		answer.Body.Close()
 		return nil, errors.New("the answer is lost")
 	}
 	return nil, errors.New("connection refused")

@@ -139,7 +139,7 @@ func keepOpen(l net.Listener) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("share listener: %w", err)
 	}
-	defer file.Close() //nolint:errcheck // the copy has its own
+	defer file.Close()
 	shared, err := net.FileListener(file)
 	if err != nil {
 		return nil, fmt.Errorf("share listener: %w", err)
@@ -175,7 +175,7 @@ func watchFiles(ctx context.Context, files []string, changed func()) error {
 	if err != nil {
 		return fmt.Errorf("watch files: %w", err)
 	}
-	defer watcher.Close() //nolint:errcheck // only read
+	defer watcher.Close()
 	for _, file := range files {
 		if file == "" {
 			continue

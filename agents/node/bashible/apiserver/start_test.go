@@ -99,12 +99,12 @@ func forward(l net.Listener, to string) {
 			return
 		}
 		go func() {
-			defer from.Close() //nolint:errcheck // the end of a connection
+			defer from.Close()
 			conn, err := net.Dial("tcp", to)
 			if err != nil {
 				return
 			}
-			defer conn.Close() //nolint:errcheck // the end of a connection
+			defer conn.Close()
 			go func() { _, _ = io.Copy(conn, from) }()
 			_, _ = io.Copy(from, conn)
 		}()

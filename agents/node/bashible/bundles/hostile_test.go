@@ -47,7 +47,7 @@ func commanded(t *testing.T, script string) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // of a test
+	defer os.RemoveAll(dir)
 	for _, change := range []error{os.Chmod(dir, 0o777), os.WriteFile(filepath.Join(dir, "bashible.sh"), []byte("#!/bin/bash\n"), 0o755)} {
 		if change != nil {
 			t.Fatal(change)

@@ -46,7 +46,7 @@ func (p *packages) download(ctx context.Context, server string, pkg Package) err
 	if err != nil {
 		return err
 	}
-	defer answer.Body.Close() //nolint:errcheck // only read
+	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK {
 		return fmt.Errorf("%s answered %s", server, answer.Status)
 	}
@@ -54,7 +54,7 @@ func (p *packages) download(ctx context.Context, server string, pkg Package) err
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) //nolint:errcheck // gone if all went well
+	defer os.Remove(f.Name())
 	sum := sha256.New()
 	_, err = io.Copy(io.MultiWriter(f, sum), answer.Body)
 	if err = errors.Join(err, f.Close()); err != nil {
@@ -71,7 +71,7 @@ func digestOf(file string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	defer f.Close() //nolint:errcheck // only read
+	defer f.Close()
 	sum := sha256.New()
 	if _, err := io.Copy(sum, f); err != nil {
 		return "", err

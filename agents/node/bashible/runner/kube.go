@@ -148,7 +148,7 @@ func (k *Kube) once(ctx context.Context, server, method, path, contentType strin
 	if err != nil {
 		return err
 	}
-	defer answer.Body.Close() //nolint:errcheck // only read
+	defer answer.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(answer.Body, answerMost))
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", method, path, err)
@@ -185,8 +185,8 @@ func (k *Kube) send(ctx context.Context, server, method, path, contentType strin
 	if answer.StatusCode/100 == 2 {
 		return answer, nil
 	}
-	defer answer.Body.Close() //nolint:errcheck // only read
-	const enough = 2000       // bytes: a message, not an object
+	defer answer.Body.Close()
+	const enough = 2000 // bytes: a message, not an object
 	text, _ := io.ReadAll(io.LimitReader(answer.Body, enough))
 	var said struct {
 		Message string `json:"message"`

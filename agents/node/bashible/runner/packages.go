@@ -102,7 +102,7 @@ func (p *packages) install(ctx context.Context, pkg Package) error {
 	if err != nil {
 		return fmt.Errorf("unpack %s: %w", pkg.Name, err)
 	}
-	defer os.RemoveAll(work) //nolint:errcheck // what is left is removed with the folder
+	defer os.RemoveAll(work)
 	if err := unpack(p.archive(pkg), work); err != nil {
 		return errors.Join(fmt.Errorf("unpack %s: %w", pkg.Name, err), os.Remove(p.archive(pkg)))
 	}

@@ -77,7 +77,7 @@ func (r *Run) execute(ctx context.Context, name string, traced bool) error {
 	if err != nil {
 		return fmt.Errorf("open log of steps: %w", err)
 	}
-	defer log.Close() //nolint:errcheck // what is lost of a log is only text
+	defer log.Close()
 	script := preamble
 	command := exec.CommandContext(ctx, r.Shell, "--noprofile", "--norc", "-c", script, name, r.file(libraryFile), filepath.Join(r.file(stepsDir), name))
 	if traced {
@@ -85,7 +85,7 @@ func (r *Run) execute(ctx context.Context, name string, traced bool) error {
 		if err != nil {
 			return fmt.Errorf("open trace of steps: %w", err)
 		}
-		defer debug.Close() //nolint:errcheck // what is lost of a log is only text
+		defer debug.Close()
 		command.ExtraFiles = []*os.File{debug}
 		command.Args[4] = "BASH_XTRACEFD=3; set -x; " + script
 	}

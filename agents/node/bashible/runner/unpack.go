@@ -18,7 +18,7 @@ func unpack(archive, into string) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close() //nolint:errcheck // only read
+	defer f.Close()
 	packed, err := gzip.NewReader(f)
 	if err != nil {
 		return err
@@ -27,7 +27,7 @@ func unpack(archive, into string) error {
 	if err != nil {
 		return err
 	}
-	defer root.Close() //nolint:errcheck // only a handle
+	defer root.Close()
 	for entries := tar.NewReader(packed); ; {
 		h, err := entries.Next()
 		if errors.Is(err, io.EOF) {

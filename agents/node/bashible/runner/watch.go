@@ -33,7 +33,7 @@ func (r *Run) watchOnce(ctx context.Context, start func(context.Context) error) 
 	if err != nil {
 		return err
 	}
-	defer answer.Body.Close() //nolint:errcheck // only read
+	defer answer.Body.Close()
 	stream := json.NewDecoder(answer.Body)
 	for {
 		var event struct {
