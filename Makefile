@@ -75,8 +75,8 @@ opentofu: .cache/tofu ## build OpenTofu, which lays out clusters in DVP
 test: assets lab cluster-api opentofu ## run every test (needs what test-deps installs)
 	@.ci/need
 	go vet ./...
-	@go list -race -export -test -deps ./... >/dev/null # compiles all of it first: tests that kill processes want a machine that is not busy with that
-	go run ./internal/postgres/pgserve -- go test -race -shuffle on -p $(TEST_PACKAGES) ./e2e ./agents/node/bashible/machinetest ./...
+	go run ./internal/postgres/pgserve -- go test -race -shuffle on -p $(TEST_PACKAGES) ./agents/node/bashible/machinetest $$(go list ./... | grep -vx commander/e2e)
+	go run ./internal/postgres/pgserve -- go test -race -shuffle on ./e2e # by itself: it kills processes and drives browsers
 	GOGC=400 go test -timeout 30m ./jobs/simulation ./agents/node/fencing/model # by themselves: too many schedules for the race detector
 
 test/short: assets ## run the tests that need no database and no cluster

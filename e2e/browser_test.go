@@ -102,7 +102,13 @@ func (b *browser) do(what string, act chromedp.Action[chromedp.Void]) {
 
 func (b *browser) open(url string) {
 	b.t.Helper()
-	b.do("open "+url, chromedp.Navigate(url))
+	err := chromedp.Do(b.tab, chromedp.Navigate(url))
+	if err != nil && strings.Contains(err.Error(), "ERR_NETWORK_CHANGED") {
+		err = chromedp.Do(b.tab, chromedp.Navigate(url)) // a container came or went on this machine
+	}
+	if err != nil {
+		b.fail("open %s: %v", url, err)
+	}
 }
 
 // js evaluates an expression.
