@@ -19,6 +19,7 @@ func TestJourney(t *testing.T) {
 	b.picture("clusters-empty")
 
 	b.press("Create cluster")
+	b.until("templates are offered", visible("main h1", "Choose a template"))
 	b.press("Lab")
 	b.fill("[name=name]", "journey")
 	b.fill("[name='values.workerCount']", "3")

@@ -24,6 +24,7 @@ func TestLiveUpdatesUnderRequests(t *testing.T) {
 	b.signIn("admin@example.com", shared.admin)
 	b.press("Demo")
 	b.press("Create cluster")
+	b.until("templates are offered", visible("main h1", "Choose a template"))
 	b.press("Lab")
 	b.fill("[name=name]", "moving")
 	b.press("Save without installing")

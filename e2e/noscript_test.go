@@ -22,6 +22,7 @@ func TestWithoutScripts(t *testing.T) {
 	b.signIn("admin@example.com", shared.admin)
 	b.press("Demo")
 	b.press("Create cluster")
+	b.until("templates are offered", visible("main h1", "Choose a template"))
 	b.press("Lab")
 	b.fill("[name=name]", "Not A Name")
 	b.fill("[name='values.workerCount']", "1")
