@@ -123,11 +123,18 @@ func (c *crew) operate(kind store.TaskKind, k kill, begin func() (*store.Task, e
 	// A machine that is short of time may have made the worker hand the task to another attempt before.
 	held := c.awaitHeld(what, task.ID)
 	since := time.Now()
-	before := c.machines(task.ClusterID)
-	await(t, "the "+string(k.victim)+" is killed", 30*time.Second, func(context.Context) (bool, error) {
-		return end(c.find(k.victim, task.ClusterID))
+	// Less than the installer is patient: an API server that is coming up may not answer at all.
+	before := c.machinesWithin(quietLimit/8, task.ClusterID)
+	killed := false
+	await(t, "the "+string(k.victim)+" is killed", 30*time.Second, func(context.Context) (_ bool, err error) {
+		killed, err = end(c.find(k.victim, task.ClusterID))
+		// An operation that was held for too long has ended itself, and comes again only when it is let go.
+		return killed || k.victim == theOperation && time.Since(since) > quietLimit, err
 	})
-	patience := time.Since(since) < quietLimit/2
+	if !killed {
+		t.Logf("%s: it had ended by itself", what)
+	}
+	patience := killed && time.Since(since) < quietLimit/2
 	release()
 	c.replace(k.victim)
 	now := c.awaitOver(what, task.ID)
@@ -256,7 +263,12 @@ func (c *crew) api(ctx context.Context, cluster uuid.UUID) *kubernetes.Clientset
 // empty while its API does not answer.
 func (c *crew) machines(cluster uuid.UUID) map[string]string {
 	c.t.Helper()
-	ctx, cancel := context.WithTimeout(c.t.Context(), 5*time.Second)
+	return c.machinesWithin(5*time.Second, cluster)
+}
+
+func (c *crew) machinesWithin(bound time.Duration, cluster uuid.UUID) map[string]string {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(c.t.Context(), bound)
 	defer cancel()
 	api := c.api(ctx, cluster)
 	if api == nil {
